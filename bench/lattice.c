@@ -206,14 +206,14 @@ static void print_line(const bench *b, const kn_answer *answer, const double *se
 {
     static const char *const stopped[] = {"done", "budget", "time", "interrupt"};
     const char *slash = strrchr(b->data, '/');
-    printf("{\"bench\":\"lattice\",\"what\":\"%s\",\"data\":\"%s\",\"rows\":%u,\"tuples\":%u,\"qis\":%u,\"k\":%.0f,"
+    printf("{\"bench\":\"lattice\",\"what\":\"%s\",\"data\":\"%s\",\"rows\":%llu,\"tuples\":%u,\"qis\":%u,\"k\":%.0f,"
            "\"suppressed\":%g,\"measure\":\"%s\",\"models\":\"%s\",\"threads\":%u,\"encode_s\":%.4f,\"fastest_s\":%.5f,"
            "\"median_s\":%.5f,\"fastest_cpu_s\":%.5f,\"median_cpu_s\":%.5f,\"runs\":%u,\"nodes\":%llu,\"loss\":%.9g,"
            "\"bound\":%.9g,\"stopped\":\"%s\",\"peak_bytes\":%zu",
-           b->what, slash != NULL ? slash + 1 : b->data, b->tuples->n_rows, b->tuples->n_tuples, b->n_qis, b->k,
-           b->suppressed, b->measure, b->models, b->threads, encode_seconds, seconds[0], seconds[b->repeat / 2], cpu[0],
-           cpu[b->repeat / 2], b->repeat, (unsigned long long)answer->n_nodes, loss, answer->bound,
-           stopped[answer->stopped], peak);
+           b->what, slash != NULL ? slash + 1 : b->data, (unsigned long long)b->tuples->n_rows, b->tuples->n_tuples,
+           b->n_qis, b->k, b->suppressed, b->measure, b->models, b->threads, encode_seconds, seconds[0],
+           seconds[b->repeat / 2], cpu[0], cpu[b->repeat / 2], b->repeat, (unsigned long long)answer->n_nodes, loss,
+           answer->bound, stopped[answer->stopped], peak);
     for (uint32_t q = 0; answer->levels != NULL && q < b->n_qis; q++)
         printf("%s%u", q == 0 ? ",\"levels\":[" : ",", answer->levels[q]);
     puts(answer->levels != NULL ? "]}" : "}");
@@ -244,7 +244,7 @@ static kn_status measure_runs(bench *b, double encode_seconds, kn_error *err)
                     .models = models,
                     .objective = objective,
                     .args = &args,
-                    .max_suppressed = (uint64_t)(b->suppressed * b->tuples->n_rows),
+                    .max_suppressed = (uint64_t)(b->suppressed * (double)b->tuples->n_rows),
                     .effort = b->effort,
                     .pool = b->pool};
     for (uint32_t i = 0; i < b->repeat; i++) {

@@ -123,8 +123,9 @@ KN_API kn_status kn_result_table(const kn_result *result, struct ArrowArrayStrea
  * counted from 0; records that are not listed have to be left out of the release, with all their rows. The list is
  * borrowed, and NULL for other results. Private, like any order of the input.
  *
- * Refused: searches that make classes of single rows (all local ones but "mondrian"), 2^32 - 2 rows and more, means of
- * classes ("cells" both), certificates. */
+ * Rows are counted up to 2^53. Refused: searches that make classes of single rows (all local ones but "mondrian"),
+ * "mondrian" from 2^32 - 2 rows on, as many persons, means of classes ("cells" both), certificates. From 2^32 - 2 rows
+ * on there is no bound of the loss. */
 KN_API const uint32_t *kn_result_records(const kn_result *result, size_t *n);
 /* Parts of tables: for an engine that cuts a table into parts and has each anonymized where it lies.
  *

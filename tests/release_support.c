@@ -62,7 +62,7 @@ static kn_release *start_release(const test_case *c, const uint32_t *row_class, 
     release->tuples = c->tuples;
     release->n_classes = n_classes;
     release->cells = kn_array_alloc((size_t)n_classes * c->n_qis + 1, sizeof *release->cells, NULL);
-    release->class_rows = kn_array_alloc(n_classes + 1, sizeof(uint32_t), NULL);
+    release->class_rows = kn_array_alloc(n_classes + 1, sizeof *release->class_rows, NULL);
     release->row_class = kn_array_alloc(n_rows, sizeof(uint32_t), NULL);
     assert_ok(kn_set_pool_new(&release->sets, err));
     for (uint32_t row = 0; row < n_rows; row++) {

@@ -223,7 +223,8 @@ static void joined_values_are_combinations_with_the_rows_that_have_them(void **s
     for (int round = 0; round < 200; round++) {
         const uint32_t n_rows = 1 + kn_rng_below(&rng, MAX_ROWS), n_columns = 3 + kn_rng_below(&rng, 2);
         kn_table *table = test_random_table(&rng, n_rows, n_columns, 1 + kn_rng_below(&rng, 4));
-        uint32_t counts[MAX_ROWS], joined, again;
+        uint64_t counts[MAX_ROWS];
+        uint32_t joined, again;
         for (uint32_t row = 0; row < n_rows; row++) counts[row] = round % 2 == 0 ? 1 : 1 + kn_rng_below(&rng, 9);
         for (uint32_t c = 0; c < n_columns; c++) {
             if (c > 0) table->columns[c].role = KN_ROLE_SENSITIVE;

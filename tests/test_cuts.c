@@ -132,7 +132,8 @@ static parts parts_of(const setup *s, const cut_sets *sets, uint32_t subset)
 static bool holds(const setup *s, const bool *is_member)
 {
     const kn_tuples *t = s->c.tuples;
-    uint32_t values[MAX_VALUES], counts[MAX_VALUES], n = 0, n_rows = 0, n_persons = 0;
+    uint32_t values[MAX_VALUES], n = 0, n_rows = 0, n_persons = 0;
+    uint64_t counts[MAX_VALUES];
     bool seen[MAX_ROWS] = {0};
     const kn_column *column = t->sensitive[0].column;
     for (uint32_t row = 0; row < t->n_rows; row++) {

@@ -300,7 +300,7 @@ static double distance_of(const tables *all, const uint32_t *rows, uint32_t n, b
     return sum;
 }
 
-static kn_class_counts class_of_part(kn_histogram histograms[2], uint32_t values[8], uint32_t counts[8],
+static kn_class_counts class_of_part(kn_histogram histograms[2], uint32_t values[8], uint64_t counts[8],
                                      const stages *part, const tables *all, const uint32_t *chosen, uint32_t n)
 {
     const kn_column *column = &part->input->table->columns[5];
@@ -329,7 +329,8 @@ static void closeness_of_a_part_is_that_to_the_whole_table(void **state)
         stages part = run_stages("part.csv", true, asked, false);
         for (int class = 0; class < 20; class ++) {
             kn_histogram histograms[2] = {{0}};
-            uint32_t values[8], counts[8], chosen[N_WHOLE], n = 0;
+            uint32_t values[8], chosen[N_WHOLE], n = 0;
+            uint64_t counts[8];
             for (uint32_t row = 0; row < all->n_part; row++)
                 if (n == 0 || kn_rng_below(&rng, 3) == 0) chosen[n++] = all->part[row];
             kn_class_counts own = class_of_part(histograms, values, counts, &part, all, chosen, n);

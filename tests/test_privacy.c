@@ -209,7 +209,7 @@ static size_t n_judgements[3]; /* breaks, holds, unsure: so that a test can see 
 static void check_must_go(const kn_models *models, kn_class_counts *left, uint32_t i, uint32_t most)
 {
     kn_histogram *own = (kn_histogram *)left->sensitive;
-    uint32_t *count = (uint32_t *)&own->counts[i], before = *count;
+    uint64_t *count = (uint64_t *)&own->counts[i], before = *count;
     if (i == own->n) {
         assert_false(kn_models_hold(models, left));
         return;
@@ -226,7 +226,7 @@ static void check_must_go(const kn_models *models, kn_class_counts *left, uint32
 static void check_some_must_go(const kn_models *models, const kn_class_counts *class_counts, uint32_t must_go)
 {
     static unsigned n_seen;
-    uint32_t own_counts[64];
+    uint64_t own_counts[64];
     kn_histogram own = class_counts->sensitive[0];
     if (must_go == 0 || must_go > 12 || own.n > 5 || n_seen++ % 16 != 0) return;
     memcpy(own_counts, own.counts, own.n * sizeof *own_counts);
@@ -889,7 +889,8 @@ static void lanes_say_of_classes_of_any_size_what_lists_say(void **state)
             kn_models *models = NULL;
             if (kn_models_new(&models, &LANE_SPECS[i], 1, c.tuples, &ignored) != KN_OK) continue;
             for (uint32_t round = 0; round < 400; round++) {
-                uint32_t values[8], numbers[8], most = (uint32_t)(10 << kn_rng_below(&rng, 10));
+                uint32_t values[8], most = (uint32_t)(10 << kn_rng_below(&rng, 10));
+                uint64_t numbers[8];
                 kn_histogram histogram = {0, values, numbers};
                 kn_class_counts class = {.sensitive = &histogram};
                 for (uint32_t v = 0; v < c.tuples->sensitive[0].n_values; v++) {
@@ -915,7 +916,7 @@ static void lanes_say_of_classes_of_any_size_what_lists_say(void **state)
 }
 
 /* All ways to split `left` rows into values from v on, counts of at most `most`. */
-static void every_split(const kn_models *models, const test_case *c, uint32_t *numbers, uint32_t v, uint32_t left,
+static void every_split(const kn_models *models, const test_case *c, uint64_t *numbers, uint32_t v, uint32_t left,
                         uint32_t most)
 {
     static const uint32_t values[8] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -950,7 +951,7 @@ static void lanes_say_of_every_small_class_what_lists_say(void **state)
         kn_models *models = NULL;
         assert_ok(kn_models_new(&models, &spec, 1, c.tuples, err));
         for (uint32_t n = 1; n <= (i < n_specs ? 12u : 26u); n++) {
-            uint32_t numbers[8];
+            uint64_t numbers[8];
             every_split(models, &c, numbers, 0, n, n);
         }
         kn_models_free(models);
@@ -1330,7 +1331,8 @@ static void a_box_tree_counts_and_adds_what_a_scan_does(void **state)
 {
     kn_rng rng = kn_rng_new(30, 0);
     for (int round = 0; round < 100; round++) {
-        uint32_t n = 1 + kn_rng_below(&rng, 1500), n_dims = 1 + kn_rng_below(&rng, 5), *x[5], weights[1500];
+        uint32_t n = 1 + kn_rng_below(&rng, 1500), n_dims = 1 + kn_rng_below(&rng, 5), *x[5];
+        uint64_t weights[1500];
         double by_place[1500] = {0}, by_part[3000] = {0}, slow[1500] = {0};
         kn_box_tree *tree;
         for (uint32_t d = 0; d < n_dims; d++) {

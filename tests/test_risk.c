@@ -43,10 +43,12 @@ typedef struct encoded {
     kn_tuples tuples;
     kn_domain domains[MAX_QIS], *domain_pointers[MAX_QIS];
     uint32_t codes[MAX_QIS][MAX_ROWS], *code_pointers[MAX_QIS];
-    uint32_t rows[MAX_ROWS], persons[MAX_ROWS], row_tuple[MAX_ROWS], row_person[MAX_ROWS];
+    uint64_t rows[MAX_ROWS], persons[MAX_ROWS];
+    uint32_t row_tuple[MAX_ROWS], row_person[MAX_ROWS];
     kn_sensitive sensitive;
     uint64_t value_rows[3];
-    uint32_t start[MAX_ROWS + 1], values[MAX_ROWS * 3], counts[MAX_ROWS * 3];
+    uint32_t start[MAX_ROWS + 1], values[MAX_ROWS * 3];
+    uint64_t counts[MAX_ROWS * 3];
 } encoded;
 
 static bool first_with(const small *table, uint64_t columns, uint32_t row)
@@ -128,7 +130,7 @@ static void encode(encoded *out, const small *table, bool persons)
 static void the_eight_rows_of_sdcmicro_have_their_known_risk(void **state)
 {
     /* fk = 2 2 2 1 1 1 1 2 */
-    const uint32_t sizes[] = {2, 2, 1, 1, 1, 1};
+    const uint64_t sizes[] = {2, 2, 1, 1, 1, 1};
     kn_risk_sizes risk;
     kn_risk_sizes_count(&risk, &(kn_risk_classes){.sizes = sizes, .n_classes = 6}, NULL, 1, KN_RISK_THRESHOLD);
     assert_int_equal(risk.n_persons, 8);
@@ -174,7 +176,7 @@ static void the_tuples_of_the_eight_rows_are_found_in_the_file(void **state)
 
 static void a_population_makes_the_journalist_weaker_than_the_prosecutor(void **state)
 {
-    const uint32_t sizes[] = {1, 3};
+    const uint64_t sizes[] = {1, 3};
     const uint64_t populations[] = {4, 6};
     kn_risk_sizes risk;
     kn_risk_sizes_count(&risk, &(kn_risk_classes){.sizes = sizes, .n_classes = 2}, populations, 1, 0.3);
@@ -196,7 +198,7 @@ static void a_threshold_is_read_as_the_class_size_it_asks_for(void **state)
     assert_int_equal(kn_risk_smallest_accepted(0.33), 3);
     assert_int_equal(kn_risk_smallest_accepted(0.05), 20);
     assert_int_equal(kn_risk_smallest_accepted(1), 1);
-    const uint32_t sizes[] = {10, 11};
+    const uint64_t sizes[] = {10, 11};
     kn_risk_sizes risk;
     kn_risk_sizes_count(&risk, &(kn_risk_classes){.sizes = sizes, .n_classes = 2}, NULL, 1, 0.09);
     assert_int_equal(risk.n_above, 10);
@@ -205,7 +207,7 @@ static void a_threshold_is_read_as_the_class_size_it_asks_for(void **state)
 static void the_histogram_of_sizes_counts_every_class_once(void **state)
 {
     kn_rng rng = kn_rng_new(3, 0);
-    uint32_t sizes[500];
+    uint64_t sizes[500];
     uint64_t n_persons = 0;
     for (int i = 0; i < 500; i++) {
         sizes[i] = 1 + kn_rng_below(&rng, i % 2 == 0 ? 12 : 3000000);
@@ -255,7 +257,8 @@ static void adult_with_nine_columns_has_the_average_risk_that_arx_reports(void *
         "sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "income"};
     char **keys = calloc(40000, sizeof *keys);
     int take[32] = {0}, n_taken = 0;
-    uint32_t n_rows = 0, n_classes = 0, *sizes = calloc(40000, sizeof *sizes);
+    uint32_t n_rows = 0, n_classes = 0;
+    uint64_t *sizes = calloc(40000, sizeof *sizes);
     for (bool header = true; fgets(line, sizeof line, file) != NULL; header = false) {
         char key[1024] = "", *rest = line, *cell;
         for (int c = 0; (cell = strsep(&rest, ",\r\n")) != NULL && c < 32; c++) {
@@ -491,7 +494,7 @@ static void zayatz_is_bayes_rule_with_the_sample_as_prior(void **state)
 {
     /* n = 6 in classes 1 1 2 2, fraction 1/2, N = 12. P(f=1|F=j) = j C(12-j, 5) / C(12, 6); C(11,5) = 462,
      * C(10,5) = 252, C(12,6) = 924. */
-    const uint32_t sizes[] = {1, 1, 2, 2};
+    const uint64_t sizes[] = {1, 1, 2, 2};
     double one = 462.0 / 924, two = 2 * 252.0 / 924;
     double conditional = 0.5 * one / (0.5 * one + 0.5 * two);
     kn_risk_estimate estimate;
@@ -500,7 +503,7 @@ static void zayatz_is_bayes_rule_with_the_sample_as_prior(void **state)
     assert_float_equal(estimate.population, 12, 0);
 }
 
-static double pitman_score(double theta, double alpha, const uint32_t *sizes, int n_classes, bool by_theta)
+static double pitman_score(double theta, double alpha, const uint64_t *sizes, int n_classes, bool by_theta)
 {
     /* Derivatives of the log likelihood, as sums, from the sampling formula. */
     double sum = 0, n = 0;
@@ -515,7 +518,7 @@ static double pitman_score(double theta, double alpha, const uint32_t *sizes, in
 static void pitman_is_the_maximum_of_its_likelihood(void **state)
 {
     /* A grid search over the score equations finds the same estimate. */
-    const uint32_t sizes[] = {1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 6, 9};
+    const uint64_t sizes[] = {1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 6, 9};
     const int n_classes = sizeof sizes / sizeof *sizes;
     double alpha = 0.5, theta = 3;
     for (int step = 0; step < 2000; step++) { /* alternate bisection: each score falls in its own parameter */
@@ -544,7 +547,7 @@ static void pitman_is_the_maximum_of_its_likelihood(void **state)
 }
 
 /* Draws a sample of a population whose truth is known. */
-static double true_uniques(uint32_t *sizes, size_t *n_classes, uint64_t seed, double fraction)
+static double true_uniques(uint64_t *sizes, size_t *n_classes, uint64_t seed, double fraction)
 {
     enum { CLASSES = 4000 };
     kn_rng rng = kn_rng_new(seed, 0);
@@ -562,7 +565,7 @@ static double true_uniques(uint32_t *sizes, size_t *n_classes, uint64_t seed, do
 
 static void estimates_come_near_the_truth_of_a_known_population(void **state)
 {
-    static uint32_t sizes[4000];
+    static uint64_t sizes[4000];
     size_t n_classes;
     double truth = true_uniques(sizes, &n_classes, 4, 0.5);
     kn_risk_estimate estimate;
@@ -576,7 +579,7 @@ static void estimates_come_near_the_truth_of_a_known_population(void **state)
 
 static void a_table_that_is_the_population_needs_no_estimate(void **state)
 {
-    const uint32_t sizes[] = {1, 1, 1, 2, 5}, none[] = {2, 3};
+    const uint64_t sizes[] = {1, 1, 1, 2, 5}, none[] = {2, 3};
     kn_risk_estimate estimate;
     assert_ok(kn_risk_estimate_uniques(&estimate, sizes, 5, 1, err));
     for (int e = 0; e < KN_N_ESTIMATORS; e++) assert_float_equal(estimate.n_unique[e], 3, 1e-12);

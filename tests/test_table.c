@@ -101,7 +101,8 @@ static void the_main_spelling_is_the_most_frequent_then_the_first(void **state)
     uint32_t values[] = {0, 0, 1, 1, 2};
     uint8_t codes[] = {1, 1, 0, 2, 3, 4};
     kn_column column = {.n_spellings = 5, .n_values = 3, .spelling_value = values, .code_bytes = 1, .codes = codes};
-    uint32_t *spellings, *rows;
+    uint32_t *spellings;
+    uint64_t *rows;
     assert_ok(kn_column_main_spellings(&spellings, &column, 6, err));
     assert_int_equal(spellings[0], 1);
     assert_int_equal(spellings[1], 2);

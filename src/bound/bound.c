@@ -252,6 +252,7 @@ kn_say kn_bound_possible(const kn_task *task)
     const kn_measure *type = task->objective->type;
     if (task->models->min_persons <= 1) return KN_SAY_UNBOUNDED_K;
     if (task->tuples->n_rows == 0) return KN_SAY_UNBOUNDED_ROWS;
+    if (task->tuples->n_rows >= KN_NONE - 1) return KN_SAY_UNBOUNDED_MANY_ROWS;
     if (type->by_size != NULL) return KN_SAY_NOTHING;
     if (type->price_cell == NULL) return KN_SAY_UNBOUNDED_MEASURE;
     for (uint32_t q = 0; q < task->tuples->n_qis && !type->monotone; q++)

@@ -61,8 +61,8 @@ static kn_status fill_points(kn_bound_problem *problem, kn_error *err)
             problem->n_points++;
         }
         problem->of_tuple[t] = problem->n_points - 1;
-        problem->rows[problem->n_points - 1] += tuples->rows[t];
-        problem->persons[problem->n_points - 1] += tuples->persons[t];
+        problem->rows[problem->n_points - 1] += (uint32_t)tuples->rows[t];
+        problem->persons[problem->n_points - 1] += (uint32_t)tuples->persons[t];
     }
 done:
     kn_free(order);

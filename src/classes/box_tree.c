@@ -118,7 +118,7 @@ done:
 }
 
 kn_status kn_box_tree_new(kn_box_tree **out, uint32_t n_points, uint32_t n_dims, uint32_t *const *coordinates,
-                          const uint32_t *weights, kn_error *err)
+                          const uint64_t *weights, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_box_tree *tree = NULL;

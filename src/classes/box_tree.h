@@ -34,7 +34,7 @@ typedef struct kn_box_tree {
 
 /* coordinates[dim][point]; `weights` NULL: 1 each. */
 kn_status kn_box_tree_new(kn_box_tree **out, uint32_t n_points, uint32_t n_dims, uint32_t *const *coordinates,
-                          const uint32_t *weights, kn_error *err);
+                          const uint64_t *weights, kn_error *err);
 void kn_box_tree_free(kn_box_tree *tree);
 
 uint64_t kn_box_tree_weight(const kn_box_tree *tree, const kn_box_side *box); /* of the points inside */

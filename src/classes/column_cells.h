@@ -9,7 +9,7 @@
 typedef struct kn_column_cells {
     uint32_t n;
     kn_cell *cells;
-    uint32_t *rows;
+    uint64_t *rows;
     kn_histograms *histograms; /* as kn_release's, of the cells; NULL where the release has none */
     uint32_t n_histograms;
 } kn_column_cells;

@@ -12,7 +12,7 @@ static kn_status count_densely(kn_histograms *out, const kn_column *column, cons
 {
     kn_status status = KN_OK;
     uint32_t n_values = column->n_values, n_entries = 0;
-    uint32_t *matrix = NULL;
+    uint64_t *matrix = NULL;
     KN_NEW(matrix, (size_t)n_groups * n_values);
     for (uint32_t row = 0; row < n_rows; row++)
         if (group_of[row] != KN_NONE)
@@ -26,7 +26,7 @@ static kn_status count_densely(kn_histograms *out, const kn_column *column, cons
     for (uint32_t g = 0; g < n_groups; g++) {
         out->start[g] = n_entries;
         for (uint32_t v = 0; v < n_values; v++) {
-            uint32_t count = matrix[(size_t)g * n_values + v];
+            uint64_t count = matrix[(size_t)g * n_values + v];
             if (count == 0) continue;
             out->values[n_entries] = v;
             out->counts[n_entries++] = count;
@@ -39,7 +39,7 @@ done:
 }
 
 /* Moves what was added up out of `sum`, ascending by value; `touched` are the values that have something there. */
-static uint32_t take_sums(uint32_t *values, uint32_t *counts, uint32_t *sum, uint32_t n_values, uint32_t *touched,
+static uint32_t take_sums(uint32_t *values, uint64_t *counts, uint64_t *sum, uint32_t n_values, uint32_t *touched,
                           uint32_t n_touched)
 {
     uint32_t n = 0;
@@ -60,7 +60,8 @@ static kn_status add_up(kn_histograms *out, const kn_histograms *from, const kn_
                         const uint32_t *group_of, uint32_t n_items, uint32_t n_groups, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t *begin = NULL, *members = NULL, *sum = NULL, *touched = NULL, n_entries = 0;
+    uint32_t *begin = NULL, *members = NULL, *touched = NULL, n_entries = 0;
+    uint64_t *sum = NULL;
     KN_TRY(kn_group_members(&begin, &members, group_of, n_items, n_groups, err));
     KN_NEW(sum, n_values);
     KN_NEW_RAW(touched, n_values);

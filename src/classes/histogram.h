@@ -7,13 +7,15 @@
 /* The distinct values of one group with their rows, ascending by value. */
 typedef struct kn_histogram {
     uint32_t n;
-    const uint32_t *values, *counts;
+    const uint32_t *values;
+    const uint64_t *counts;
 } kn_histogram;
 
 /* Those of many groups: group g has the entries start[g] .. start[g+1]-1. Zero-initialise it; reuse keeps the memory.
  */
 typedef struct kn_histograms {
-    uint32_t *start, *values, *counts;
+    uint32_t *start, *values;
+    uint64_t *counts;
 } kn_histograms;
 
 static inline kn_histogram kn_histogram_of(const kn_histograms *all, uint32_t group)

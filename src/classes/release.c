@@ -49,7 +49,7 @@ uint32_t kn_release_seen_classes(const kn_release *release)
     return release->n_classes + (release->n_suppressed > release->n_removed && !release->suppressed_joined);
 }
 
-uint32_t kn_release_seen_persons(const kn_release *release, uint32_t class_index)
+uint64_t kn_release_seen_persons(const kn_release *release, uint32_t class_index)
 {
     if (class_index == release->n_classes) return release->n_suppressed_persons;
     const bool is_joined = release->suppressed_joined && class_index == release->joined_class;

@@ -67,14 +67,14 @@ static int compare_pairs(const void *a, const void *b)
 }
 
 /* Persons of whom only the number is known, and that they are in one record: they get the numbers after the others'. */
-static kn_status add_unnamed(kn_tuples *t, uint32_t next, kn_error *err)
+static kn_status add_unnamed(kn_tuples *t, uint64_t next, kn_error *err)
 {
     kn_status status = KN_OK;
     KN_OWN(&t->memory, t->row_others, t->n_records);
     for (uint32_t row = 0; row < t->n_records; row++) {
-        const uint32_t n = t->table->person_counts[row];
+        const uint64_t n = t->table->person_counts[row];
         if (n == 0) continue;
-        t->row_person[row] = next;
+        t->row_person[row] = (uint32_t)next;
         t->row_others[row] = n - 1;
         t->persons[t->row_tuple[row]] += n;
         t->persons_once[t->row_tuple[row]] += n;
@@ -245,7 +245,7 @@ done:
 
 /* Numbers the combinations in their order; `keys`, sorted, are of the rows in `rows`. */
 static kn_status fill_joined(kn_sensitive *joined, kn_owner *memory, const uint64_t *keys, const uint32_t *rows,
-                             uint32_t n_rows, const uint32_t *counts, kn_error *err)
+                             uint32_t n_rows, const uint64_t *counts, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t n = 0, *codes = NULL;

@@ -43,16 +43,17 @@ typedef struct kn_tuples {
     kn_domain **domains; /* n_qis; borrowed */
     /* Records of the table, of which row_tuple, row_person and a release's row_class have one entry each, and the rows
      * that they stand for: the same number, unless the table has counts. */
-    uint32_t n_records, n_rows;
-    uint32_t n_persons;        /* = n_rows without a person column */
-    uint32_t n_person_numbers; /* row_person is below; of some numbers nobody may be there */
+    uint32_t n_records;
+    uint64_t n_rows;
+    uint64_t n_persons;        /* = n_rows without a person column */
+    uint64_t n_person_numbers; /* row_person is below; of some numbers nobody may be there */
     uint32_t n_tuples;
     uint32_t **codes;     /* [q][tuple] */
-    uint32_t *rows;       /* rows of a tuple */
-    uint32_t *persons;    /* persons of a tuple; the same array as `rows` without a person column */
+    uint64_t *rows;       /* rows of a tuple */
+    uint64_t *persons;    /* persons of a tuple; the same array as `rows` without a person column */
     uint32_t *row_tuple;  /* n_records */
     uint32_t *row_person; /* n_records: person number; NULL without a person column */
-    uint32_t *row_others; /* n_records: as many persons more, the next ones' numbers, are in no other record; or NULL */
+    uint64_t *row_others; /* n_records: as many persons more, the next ones' numbers, are in no other record; or NULL */
     /* The table's sensitive columns, then those that kn_tuples_join made: whoever counts, counts all of them; whoever
      * talks about columns, the table's only. */
     uint32_t n_sensitive, n_table_sensitive;
@@ -63,15 +64,15 @@ typedef struct kn_tuples {
     kn_person_tuple *repeats;
     /* A safe additive count: each person counts in one of its tuples only, so sums never exceed the truth. Local
      * searches use it. The same array as `persons` when nobody has several tuples. */
-    uint32_t *persons_once;
+    uint64_t *persons_once;
 } kn_tuples;
 
 /* Rows that a record stands for, and persons. */
-static inline uint32_t kn_tuples_count(const kn_tuples *tuples, uint32_t record)
+static inline uint64_t kn_tuples_count(const kn_tuples *tuples, uint32_t record)
 {
     return tuples->table->counts != NULL ? tuples->table->counts[record] : 1;
 }
-static inline uint32_t kn_tuples_persons(const kn_tuples *tuples, uint32_t record)
+static inline uint64_t kn_tuples_persons(const kn_tuples *tuples, uint32_t record)
 {
     return tuples->row_others != NULL ? tuples->row_others[record] + 1 : 1;
 }

@@ -109,7 +109,7 @@ static kn_status add_column(points *p, uint32_t *first_bin, const kn_build *buil
     for (uint32_t row = 0; row < build->n_rows; row++) {
         uint32_t value = kn_column_value(build->column, kn_column_code(build->column, row));
         uint32_t b = bin[kn_column_value(other, kn_column_code(other, row))];
-        const uint32_t count = kn_column_count(other, row);
+        const double count = (double)kn_column_count(other, row);
         all[b] += count;
         n_rows += count;
         if (value < p->n) p->at[(size_t)value * p->n_bins + *first_bin + b] += (float)count;

@@ -461,7 +461,7 @@ kn_status kn_build_start(kn_build *build, kn_error *err)
     kn_status status = KN_OK;
     const kn_column *column = build->column;
     uint64_t *whole_rows = NULL;
-    uint32_t *spelling_rows = NULL;
+    uint64_t *spelling_rows = NULL;
     build->n_present = column->n_values - (column->has_missing ? 1 : 0);
     build->paths.redact = build->request->redact;
     KN_TRY(kn_column_main_spellings(&build->main_spelling, column, build->n_rows, err));

@@ -35,7 +35,7 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     *out = new_state;
     KN_TRY(kn_class_column(&new_state->column, tuples, args, err));
     new_state->table_entropy = kn_sensitive_entropy(&tuples->sensitive[new_state->column]);
-    new_state->n_logs = tuples->n_rows < MOST_LOGS ? tuples->n_rows + 1 : MOST_LOGS;
+    new_state->n_logs = tuples->n_rows < MOST_LOGS ? (uint32_t)tuples->n_rows + 1 : MOST_LOGS;
     KN_NEW(new_state->logs, new_state->n_logs);
     KN_NEW(new_state->n_log_n, new_state->n_logs);
     for (uint32_t n = 2; n < new_state->n_logs; n++) {

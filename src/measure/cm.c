@@ -20,7 +20,7 @@ static double price_class(const void *state, const kn_tuples *tuples, const kn_c
                           const kn_cell *cells, const kn_set_pool *sets, bool suppressed)
 {
     const kn_histogram *histogram = &counts->sensitive[*(const uint32_t *)state];
-    uint32_t majority = 0;
+    uint64_t majority = 0;
     for (uint32_t i = 0; !suppressed && i < histogram->n; i++)
         if (histogram->counts[i] > majority) majority = histogram->counts[i];
     return (double)(counts->n_rows - majority);

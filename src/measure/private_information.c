@@ -25,12 +25,12 @@ static bool is_dense(const kn_tuples *tuples, const kn_sensitive *sensitive, uin
 }
 
 /* The rows from `row` on that have these sensitive values; a constant width of codes makes it fast. */
-static inline __attribute__((always_inline)) void count_rows(uint32_t *dense, const kn_domain *domain, uint32_t row,
+static inline __attribute__((always_inline)) void count_rows(uint64_t *dense, const kn_domain *domain, uint32_t row,
                                                              const uint32_t *values, uint32_t n, size_t n_values,
                                                              uint32_t code_bytes)
 {
     kn_column column = {.codes = domain->column->codes, .code_bytes = (uint8_t)code_bytes};
-    const uint32_t *counts = domain->column->counts;
+    const uint64_t *counts = domain->column->counts;
     for (uint32_t i = 0; i < n; i++)
         dense[(domain->code_of_spelling[kn_column_code(&column, row + (size_t)i)] + (size_t)1) * n_values +
               values[i]] += counts != NULL ? counts[row + (size_t)i] : 1;
@@ -53,7 +53,7 @@ static kn_status build_dense(kn_joint_counts *joints, const kn_tuples *tuples, c
         for (uint32_t i = 0; i < n; i++) values[i] = row_value(sensitive, row + i);
         for (uint32_t q = 0; q < tuples->n_qis; q++) {
             const kn_domain *domain = tuples->domains[q];
-            uint32_t *dense = joints[q].dense;
+            uint64_t *dense = joints[q].dense;
             if (dense == NULL) continue;
             switch (domain->column->code_bytes) {
             case 1: count_rows(dense, domain, row, values, n, n_values, 1); break;
@@ -130,7 +130,7 @@ kn_status kn_private_information_new(kn_private_information **out, const kn_tupl
     information->n_qis = tuples->n_qis;
     information->n_values = sensitive->n_values;
     information->table_entropy = kn_sensitive_entropy(sensitive);
-    information->n_logs = tuples->n_rows < MAX_LOGS ? tuples->n_rows + 1 : MAX_LOGS;
+    information->n_logs = tuples->n_rows < MAX_LOGS ? (uint32_t)tuples->n_rows + 1 : MAX_LOGS;
     KN_NEW(information->logs, information->n_logs);
     for (uint32_t i = 1; i < information->n_logs; i++) information->logs[i] = log2(i);
     KN_NEW(information->joint, tuples->n_qis);
@@ -163,7 +163,7 @@ void kn_private_information_free(kn_private_information *information)
 /* --- Use ------------------------------------------------------------------------------------------------------- */
 
 /* Rows with the sensitive value and a code below `code`. */
-static uint32_t rows_below(const kn_joint_counts *joint, uint32_t n_values, uint32_t value, uint32_t code)
+static uint64_t rows_below(const kn_joint_counts *joint, uint32_t n_values, uint32_t value, uint32_t code)
 {
     if (joint->dense != NULL) return joint->dense[(size_t)code * n_values + value];
     uint32_t low = joint->start[value], high = joint->end[value];
@@ -178,12 +178,13 @@ static uint32_t rows_below(const kn_joint_counts *joint, uint32_t n_values, uint
     return low > joint->start[value] ? joint->before[low - 1] : 0;
 }
 
-static uint32_t rows_inside(const kn_private_information *information, const kn_domain *domain, const kn_set_pool *sets,
+static uint64_t rows_inside(const kn_private_information *information, const kn_domain *domain, const kn_set_pool *sets,
                             uint32_t q, const kn_cell *cell, uint32_t value)
 {
     const kn_joint_counts *joint = &information->joint[q];
     uint32_t n_values = information->n_values;
-    uint32_t n_codes, rows = 0;
+    uint64_t rows = 0;
+    uint32_t n_codes;
     const uint32_t *codes = kn_cell_members(cell, domain, sets, &n_codes);
     if (codes == NULL)
         return rows_below(joint, n_values, value, cell->last + 1) - rows_below(joint, n_values, value, cell->first);
@@ -204,8 +205,8 @@ double kn_private_information_cell(const kn_private_information *information, co
     const kn_domain *domain = tuples->domains[q];
     double log_cell = log_of(information, kn_cell_seen_rows(cell, domain, sets)), sum = 0;
     for (uint32_t i = 0; i < histogram->n; i++) {
-        uint32_t rows = rows_inside(information, domain, sets, q, cell, histogram->values[i]);
-        sum += histogram->counts[i] * (log_cell - log_of(information, rows));
+        const uint64_t rows = rows_inside(information, domain, sets, q, cell, histogram->values[i]);
+        sum += (double)histogram->counts[i] * (log_cell - log_of(information, rows));
     }
     return sum;
 }
@@ -214,7 +215,7 @@ double kn_private_information_value(const kn_private_information *information, c
                                     const kn_set_pool *sets, uint32_t q, const kn_cell *cell, uint32_t value)
 {
     const kn_domain *domain = tuples->domains[q];
-    uint32_t rows = rows_inside(information, domain, sets, q, cell, value);
+    const uint64_t rows = rows_inside(information, domain, sets, q, cell, value);
     return rows > 0 ? log_of(information, kn_cell_seen_rows(cell, domain, sets)) - log_of(information, rows) : 0;
 }
 

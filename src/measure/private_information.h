@@ -9,10 +9,11 @@
 #include "measure/class_column.h"
 
 typedef struct kn_joint_counts {
-    uint32_t *dense; /* [code * n_values + value]: rows with the value and a smaller code; or NULL */
+    uint64_t *dense; /* [code * n_values + value]: rows with the value and a smaller code; or NULL */
     uint32_t *start; /* sparse: the entries of a value are start[value] .. end[value]-1 */
     uint32_t *end;
-    uint32_t *codes, *before; /* ascending codes; rows with the value up to and including that code */
+    uint32_t *codes;  /* ascending */
+    uint64_t *before; /* [place]: rows with the value up to and including that code */
 } kn_joint_counts;
 
 typedef struct kn_private_information {

@@ -95,7 +95,7 @@ static double value(const void *opaque, const kn_class_counts *counts)
 {
     const state *self = opaque;
     const kn_histogram *histogram = &counts->sensitive[self->column];
-    uint32_t largest = 0;
+    uint64_t largest = 0;
     for (uint32_t i = 0; i < histogram->n; i++)
         if (self->is_protected[histogram->values[i]] && histogram->counts[i] > largest) largest = histogram->counts[i];
     return counts->n_rows > 0 ? (double)largest / (double)counts->n_rows : 0;

@@ -14,9 +14,10 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     state *new_state = NULL;
     *out = NULL;
     double k = kn_args_number(args, "k");
-    if (k > tuples->n_persons && tuples->n_rows > 0)
-        KN_FAIL(KN_NOT_MET, "k-anonymity: k=%.0f is impossible: the table has %u %s, so k can be at most %u", k,
-                tuples->n_persons, tuples->row_person != NULL ? "persons" : "rows", tuples->n_persons);
+    if (k > (double)tuples->n_persons && tuples->n_rows > 0)
+        KN_FAIL(KN_NOT_MET, "k-anonymity: k=%.0f is impossible: the table has %llu %s, so k can be at most %llu", k,
+                (unsigned long long)tuples->n_persons, tuples->row_person != NULL ? "persons" : "rows",
+                (unsigned long long)tuples->n_persons);
     KN_NEW(new_state, 1);
     new_state->k = (uint64_t)k;
     *out = new_state;

@@ -140,7 +140,7 @@ static double entropy(const state *self, const kn_histogram *histogram)
 {
     double rows = 0, n_log_n = 0;
     for (uint32_t i = 0; i < histogram->n; i++) {
-        double n = histogram->counts[i];
+        double n = (double)histogram->counts[i];
         rows += n;
         n_log_n += n < N_LOGS ? self->exact_n_log_n[histogram->counts[i]] : n * log2(n);
     }
@@ -148,11 +148,12 @@ static double entropy(const state *self, const kn_histogram *histogram)
 }
 
 /* Sum of the `n` largest counts, without memory: the counts above a threshold, found by halving. */
-static double sum_of_largest(const kn_histogram *histogram, uint32_t n, uint32_t largest)
+static double sum_of_largest(const kn_histogram *histogram, uint32_t n, uint64_t largest)
 {
-    uint32_t low = 0, high = largest; /* the largest threshold that at least n counts reach */
+    uint64_t low = 0, high = largest; /* the largest threshold that at least n counts reach */
     while (low < high) {
-        uint32_t middle = low + (high - low) / 2 + 1, n_reach = 0;
+        const uint64_t middle = low + (high - low) / 2 + 1;
+        uint32_t n_reach = 0;
         for (uint32_t i = 0; i < histogram->n; i++) n_reach += histogram->counts[i] >= middle;
         if (n_reach >= n) {
             low = middle;
@@ -164,7 +165,7 @@ static double sum_of_largest(const kn_histogram *histogram, uint32_t n, uint32_t
     uint32_t n_above = 0;
     for (uint32_t i = 0; i < histogram->n; i++)
         if (histogram->counts[i] > low) {
-            sum += histogram->counts[i];
+            sum += (double)histogram->counts[i];
             n_above++;
         }
     return sum + (double)low * (n - n_above);
@@ -175,21 +176,22 @@ static double recursive_factor(const kn_histogram *histogram, uint32_t least_div
 {
     if (histogram->n < least_diversity) return INFINITY;
     double rows = 0;
-    uint32_t largest = 0;
+    uint64_t largest = 0;
     for (uint32_t i = 0; i < histogram->n; i++) {
-        rows += histogram->counts[i];
+        rows += (double)histogram->counts[i];
         if (histogram->counts[i] > largest) largest = histogram->counts[i];
     }
     double tail = rows - (least_diversity > 1 ? sum_of_largest(histogram, least_diversity - 1, largest) : 0);
-    return tail > 0 ? largest / tail : INFINITY;
+    return tail > 0 ? (double)largest / tail : INFINITY;
 }
 
 static double largest_share(const kn_histogram *histogram)
 {
     double rows = 0, largest = 0;
     for (uint32_t i = 0; i < histogram->n; i++) {
-        rows += histogram->counts[i];
-        if (histogram->counts[i] > largest) largest = histogram->counts[i];
+        const double n = (double)histogram->counts[i];
+        rows += n;
+        if (n > largest) largest = n;
     }
     return rows > 0 ? largest / rows : 1;
 }

@@ -292,7 +292,8 @@ static kn_status whole_table(kn_histogram **out, const kn_tuples *tuples, kn_err
     KN_NEW(*out, tuples->n_sensitive);
     for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
         const kn_sensitive *sensitive = &tuples->sensitive[s];
-        uint32_t *values = NULL, *counts = NULL, n = 0;
+        uint32_t *values = NULL, n = 0;
+        uint64_t *counts = NULL;
         KN_NEW(values, sensitive->n_values);
         (*out)[s].values = values;
         KN_NEW(counts, sensitive->n_values);
@@ -300,7 +301,7 @@ static kn_status whole_table(kn_histogram **out, const kn_tuples *tuples, kn_err
         for (uint32_t value = 0; value < sensitive->n_values; value++) {
             if (sensitive->value_rows[value] == 0) continue;
             values[n] = value;
-            counts[n++] = (uint32_t)sensitive->value_rows[value];
+            counts[n++] = sensitive->value_rows[value];
         }
         (*out)[s].n = n;
     }

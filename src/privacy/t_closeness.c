@@ -227,7 +227,7 @@ static double equal_distance(const state *self, const kn_histogram *histogram, d
     double sum = 0;
     for (uint32_t i = 0; i < histogram->n; i++) {
         double q = (double)self->sensitive->reference[histogram->values[i]] / self->n_rows;
-        sum += fmax(0, histogram->counts[i] / rows - q);
+        sum += fmax(0, (double)histogram->counts[i] / rows - q);
     }
     return sum;
 }
@@ -265,7 +265,7 @@ static walk walk_start(const state *self, const kn_histogram *histogram)
     return w;
 }
 
-static bool walk_next(walk *w, uint32_t *place, uint32_t *count)
+static bool walk_next(walk *w, uint32_t *place, uint64_t *count)
 {
     uint64_t key = UINT64_MAX;
     if (w->is_ascending || w->sorted != NULL) {
@@ -305,8 +305,8 @@ static double ordered_distance(const state *self, const kn_histogram *histogram,
 {
     if (self->n_values < 2) return 0;
     walk w = walk_start(self, histogram);
-    uint32_t begin = 0, place, count;
-    uint64_t seen = 0;
+    uint32_t begin = 0, place;
+    uint64_t seen = 0, count;
     double sum = 0;
     while (walk_next(&w, &place, &count)) {
         sum += gap_sum(self, begin, place, (double)seen / rows);
@@ -353,7 +353,8 @@ static double hierarchical_distance(const state *self, const kn_histogram *histo
     const kn_tree *tree = self->sensitive->tree;
     walk w = walk_start(self, histogram);
     path open = {0};
-    uint32_t leaf, count;
+    uint32_t leaf;
+    uint64_t count;
     double sum = 0;
     while (walk_next(&w, &leaf, &count)) {
         while (open.n > 0 && tree->last[open.node[open.n - 1]] < leaf) sum += close_lowest(self, &open, rows);

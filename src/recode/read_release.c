@@ -208,13 +208,13 @@ static kn_status complete_histogram(kn_histograms *h, const kn_sensitive *sensit
     uint32_t *values = kn_array_resize(h->values, (size_t)end + sensitive->n_values, sizeof *values, err);
     if (values == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     h->values = values;
-    uint32_t *counts = kn_array_resize(h->counts, (size_t)end + sensitive->n_values, sizeof *counts, err);
+    uint64_t *counts = kn_array_resize(h->counts, (size_t)end + sensitive->n_values, sizeof *counts, err);
     if (counts == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     h->counts = counts;
     for (uint32_t v = 0; v < sensitive->n_values; v++) {
         if (left[v] == 0 || left[v] > sensitive->value_rows[v]) continue;
         values[n] = v;
-        counts[n++] = (uint32_t)left[v];
+        counts[n++] = left[v];
     }
     h->start[n_classes + 1] = n;
 done:
@@ -253,7 +253,8 @@ static kn_status read_table(reading *r, kn_source *source, const char *name, kn_
     KN_TRY(plan_columns(&plans, source, r->tuples, name, err));
     KN_TRY(kn_source_read(&r->table, source, plans, pool, ticker, err));
     if (r->table->n_rows > r->tuples->n_rows)
-        KN_FAIL(KN_INPUT, "%s has %u rows, the original only %u", name, r->table->n_rows, r->tuples->n_rows);
+        KN_FAIL(KN_INPUT, "%s has %u rows, the original only %llu", name, r->table->n_rows,
+                (unsigned long long)r->tuples->n_rows);
 done:
     kn_free(plans);
     return status;

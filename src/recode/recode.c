@@ -214,7 +214,7 @@ static int compare_keys(const void *a, const void *b)
 }
 
 /* Rows and distinct persons per class; the suppressed rows are class n_classes of `rows` and `persons`. */
-static kn_status count_classes(uint32_t *rows, uint32_t *persons, const kn_release *r, kn_error *err)
+static kn_status count_classes(uint64_t *rows, uint64_t *persons, const kn_release *r, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *t = r->tuples;
@@ -328,7 +328,8 @@ static kn_status suppressed_may_stay(bool *stay, kn_release *r, const kn_task *t
     const kn_tuples *t = r->tuples;
     kn_histogram *buffer = NULL;
     kn_release joined = {.tuples = t, .n_classes = 1};
-    uint32_t rows[2] = {0}, persons[2] = {0}, star = all_star_class(r);
+    uint64_t rows[2] = {0}, persons[2] = {0};
+    const uint32_t star = all_star_class(r);
     KN_NEW(buffer, t->n_sensitive);
     if (star == KN_NONE) {
         kn_class_counts counts = kn_release_class(r, r->n_classes, buffer);
@@ -362,16 +363,18 @@ static kn_status suppress_what_breaks(kn_release *r, const kn_task *task, kn_err
     KN_TRY(drop_breaking_classes(&changed, r, task, err));
     if (changed || !histograms) KN_TRY(count_release(r, true, task, err));
     if (r->n_suppressed > task->max_suppressed)
-        KN_FAIL(
-            KN_NOT_MET,
-            "%u of %u rows would have to be suppressed, and --max-suppressed allows %llu; allow more, or lower k, or "
-            "use fewer quasi-identifiers",
-            r->n_suppressed, r->tuples->n_rows, (unsigned long long)task->max_suppressed);
+        KN_FAIL(KN_NOT_MET,
+                "%llu of %llu rows would have to be suppressed, and --max-suppressed allows %llu; allow more, or lower "
+                "k, or "
+                "use fewer quasi-identifiers",
+                (unsigned long long)r->n_suppressed, (unsigned long long)r->tuples->n_rows,
+                (unsigned long long)task->max_suppressed);
     if (r->n_suppressed != 0) KN_TRY(suppressed_may_stay(&stay, r, task, err));
     r->n_removed = stay ? 0 : r->n_suppressed;
     r->suppressed_joined = stay && r->n_suppressed != 0 && all_star_class(r) != KN_NONE;
     if (r->n_removed == r->tuples->n_rows && r->tuples->n_rows != 0)
-        KN_FAIL(KN_NOT_MET, "no row can be released: all %u would have to be removed", r->tuples->n_rows);
+        KN_FAIL(KN_NOT_MET, "no row can be released: all %llu would have to be removed",
+                (unsigned long long)r->tuples->n_rows);
 done:
     return status;
 }

@@ -18,7 +18,7 @@
 typedef struct cell_group {
     kn_cell cell;
     uint64_t n_rows;
-    uint32_t smallest_class;
+    uint64_t smallest_class;
     double loss;
 } cell_group;
 
@@ -49,7 +49,7 @@ static kn_status cells_group(cell_group **out, uint32_t *n_groups, const kn_repo
         while (slots[slot] != 0 && !kn_cell_equal(&groups[slots[slot] - 1].cell, cell))
             slot = (slot + 1) & (capacity - 1);
         if (slots[slot] == 0) {
-            groups[*n_groups] = (cell_group){.cell = *cell, .smallest_class = UINT32_MAX};
+            groups[*n_groups] = (cell_group){.cell = *cell, .smallest_class = UINT64_MAX};
             slots[slot] = ++*n_groups;
         }
         cell_group *group = &groups[slots[slot] - 1];

@@ -59,7 +59,7 @@ static kn_status counts_of_quasi(cell_counts *out, const kn_release *release, ui
     KN_NEW(out->items, release->n_classes + (size_t)1);
     for (uint32_t c = 0; c < release->n_classes; c++) {
         const kn_cell *cell = &release->cells[(size_t)c * release->tuples->n_qis + q];
-        const uint32_t n_rows = release->class_rows[c];
+        const uint64_t n_rows = release->class_rows[c];
         const bool is_missing =
             domain->missing != KN_NONE && cell->first == domain->missing && cell->last == cell->first;
         const bool is_value = domain->tree != NULL ? cell->id < domain->tree->n_leaves : kn_cell_is_value(cell, domain);

@@ -7,14 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-static void class_sizes(const kn_release *r, uint32_t *least, uint32_t *most, double *mean)
+static void class_sizes(const kn_release *r, uint64_t *least, uint64_t *most, double *mean)
 {
     uint64_t sum = 0;
     const uint32_t n_classes = kn_release_seen_classes(r);
-    *least = n_classes != 0 ? UINT32_MAX : 0;
+    *least = n_classes != 0 ? UINT64_MAX : 0;
     *most = 0;
     for (uint32_t c = 0; c < n_classes; c++) {
-        uint32_t n = kn_release_seen_persons(r, c);
+        const uint64_t n = kn_release_seen_persons(r, c);
         if (n < *least) *least = n;
         if (n > *most) *most = n;
         sum += n;
@@ -127,7 +127,7 @@ static double loss_named(const kn_facts *facts, const char *name)
 static void put_counts(kn_json *json, const kn_facts *facts)
 {
     const kn_release *r = facts->release;
-    uint32_t least, most;
+    uint64_t least, most;
     double mean;
     class_sizes(r, &least, &most, &mean);
     kn_json_object(json, "classes");

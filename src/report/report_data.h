@@ -22,7 +22,7 @@ typedef struct kn_report_value {
     kn_cell cell;
     uint64_t n_rows;
     double share;            /* of the column's loss */
-    uint32_t smallest_class; /* persons */
+    uint64_t smallest_class; /* persons */
 } kn_report_value;
 
 typedef enum kn_example_kind { KN_EXAMPLE_SMALLEST, KN_EXAMPLE_LARGEST, KN_EXAMPLE_COSTLIEST } kn_example_kind;

@@ -44,12 +44,13 @@ typedef struct kn_risk_sizes {
 
 /* Who stands in which class. */
 typedef struct kn_risk_classes {
-    const uint32_t *sizes; /* n_classes: persons */
+    const uint64_t *sizes; /* n_classes: persons */
     size_t n_classes;
     const uint32_t *person_class; /* n_persons: the smallest class that each is in, KN_NONE: in none; NULL: nobody is in
                                      two, so that the sizes say everything */
     size_t n_persons;
-    uint32_t *own_sizes, *own_person_class;
+    uint64_t *own_sizes;
+    uint32_t *own_person_class;
 } kn_risk_classes;
 
 /* Of a table as it is (its distinct tuples) and of a release (the suppressed rows that are still in it are one class).
@@ -78,7 +79,7 @@ typedef struct kn_risk_estimate {
 
 const char *kn_estimator_name(kn_estimator estimator);
 /* `fraction` in (0, 1]. */
-kn_status kn_risk_estimate_uniques(kn_risk_estimate *out, const uint32_t *sizes, size_t n_classes, double fraction,
+kn_status kn_risk_estimate_uniques(kn_risk_estimate *out, const uint64_t *sizes, size_t n_classes, double fraction,
                                    kn_error *err);
 
 /* --- Column sets and minimal sample uniques (SUDA) ---------------------------------------------------------------- */

@@ -56,11 +56,11 @@ static void attacks_add(shifts *sum, kn_histogram histogram)
 static void class_add(shifts *sum, uint32_t class_index, kn_histogram histogram, uint64_t n_persons)
 {
     double n = 0, seen = 0, distance = 0;
-    for (uint32_t i = 0; i < histogram.n; i++) n += histogram.counts[i];
+    for (uint32_t i = 0; i < histogram.n; i++) n += (double)histogram.counts[i];
     if (n == 0) return;
     attacks_add(sum, histogram);
     for (uint32_t i = 0; i < histogram.n; i++) {
-        double share = histogram.counts[i] / n;
+        double share = (double)histogram.counts[i] / n;
         double usual = (double)sum->column->value_rows[histogram.values[i]] / sum->n_rows;
         sum->out->largest_shift = fmax(sum->out->largest_shift, fabs(share - usual));
         distance += fabs(share - usual);
@@ -171,7 +171,7 @@ kn_status kn_disclosure_of_tuples(kn_disclosure *out, const kn_tuples *tuples, k
     uint32_t *by_share = NULL;
     for (uint32_t s = 0; s < tuples->n_table_sensitive; s++) {
         const kn_sensitive *column = &tuples->sensitive[s];
-        shifts sum = {.column = column, .n_rows = tuples->n_rows, .out = &out[s]};
+        shifts sum = {.column = column, .n_rows = (double)tuples->n_rows, .out = &out[s]};
         out[s] = (kn_disclosure){0};
         assert(column->by_tuple.start != NULL); /* kn_tuples_histograms */
         KN_TRY(values_by_share(&by_share, column, err));
@@ -201,7 +201,7 @@ kn_status kn_disclosure_of_release(kn_disclosure *out, const kn_release *release
     KN_NEW(buffer, tuples->n_sensitive + 1);
     for (uint32_t s = 0; s < tuples->n_table_sensitive; s++) {
         const kn_sensitive *column = &tuples->sensitive[s];
-        shifts sum = {.column = column, .n_rows = tuples->n_rows, .out = &out[s]};
+        shifts sum = {.column = column, .n_rows = (double)tuples->n_rows, .out = &out[s]};
         KN_TRY(values_by_share(&by_share, column, err));
         bool some_kept = release->n_suppressed > release->n_removed;
         uint32_t n_all = release->n_classes + some_kept, rest = some_kept ? release->n_classes : KN_NONE;

@@ -31,27 +31,28 @@ const char *kn_estimator_name(kn_estimator estimator)
     return names[estimator];
 }
 
-static int compare_u32(const void *a, const void *b)
+static int compare_u64(const void *a, const void *b)
 {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
 }
 
-static kn_status spectrum_new(spectrum *out, const uint32_t *sizes, size_t n_classes, double fraction, kn_error *err)
+static kn_status spectrum_new(spectrum *out, const uint64_t *sizes, size_t n_classes, double fraction, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t *sorted = NULL;
+    uint64_t *sorted = NULL;
     *out = (spectrum){.fraction = fraction};
     KN_NEW(sorted, n_classes + 1);
     KN_NEW(out->size, n_classes + 1);
     KN_NEW(out->count, n_classes + 1);
     for (size_t c = 0; c < n_classes; c++) sorted[c] = sizes[c];
-    qsort(sorted, n_classes, sizeof *sorted, compare_u32);
+    qsort(sorted, n_classes, sizeof *sorted, compare_u64);
     for (size_t c = 0; c < n_classes; c++) {
         if (sorted[c] == 0) continue;
-        if (out->n_sizes == 0 || out->size[out->n_sizes - 1] != sorted[c]) out->size[out->n_sizes++] = sorted[c];
+        if (out->n_sizes == 0 || out->size[out->n_sizes - 1] != (double)sorted[c])
+            out->size[out->n_sizes++] = (double)sorted[c];
         out->count[out->n_sizes - 1]++;
-        out->n += sorted[c];
+        out->n += (double)sorted[c];
         out->u++;
         out->s1 += sorted[c] == 1;
         out->s2 += sorted[c] == 2;
@@ -231,7 +232,7 @@ static double snb(const spectrum *sample)
     return best;
 }
 
-kn_status kn_risk_estimate_uniques(kn_risk_estimate *out, const uint32_t *sizes, size_t n_classes, double fraction,
+kn_status kn_risk_estimate_uniques(kn_risk_estimate *out, const uint64_t *sizes, size_t n_classes, double fraction,
                                    kn_error *err)
 {
     kn_status status = KN_OK;

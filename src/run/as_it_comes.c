@@ -20,7 +20,7 @@ static bool is_missing(const kn_column *column, uint32_t spelling)
 static bool begins_with_blank(const char *bytes, size_t n) { return n > 1 && (*bytes == ' ' || *bytes == '\t'); }
 
 /* More than half of the cells, and as many values: a text that begins with a blank now and then is somebody's typo. */
-static bool has_blanks(const kn_column *column, const uint32_t *rows)
+static bool has_blanks(const kn_column *column, const uint64_t *rows)
 {
     uint64_t n_cells = 0, n_blank = 0;
     for (uint32_t s = 0; s < column->n_spellings; s++) {
@@ -33,7 +33,7 @@ static bool has_blanks(const kn_column *column, const uint32_t *rows)
     return n_cells > 0 && n_blank * 2 > n_cells;
 }
 
-static uint64_t count_invalid(const kn_column *column, const uint32_t *rows)
+static uint64_t count_invalid(const kn_column *column, const uint64_t *rows)
 {
     uint64_t n = 0;
     for (uint32_t s = 0; column->is_invalid != NULL && s < column->n_spellings; s++)
@@ -44,7 +44,8 @@ static uint64_t count_invalid(const kn_column *column, const uint32_t *rows)
 kn_status kn_input_notice(kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t *rows = NULL, n_with_blanks = 0;
+    uint64_t *rows = NULL;
+    uint32_t n_with_blanks = 0;
     for (uint32_t c = 0; c < input->table->n_columns; c++) {
         const kn_column *column = &input->table->columns[c];
         char shown[KN_SHOWN_BYTES];
@@ -78,7 +79,7 @@ typedef struct fits {
     uint64_t n_cells, n_whole, n_numbers, n_forms[5];
 } fits;
 
-static fits count_fits(const kn_column *column, const uint32_t *rows)
+static fits count_fits(const kn_column *column, const uint64_t *rows)
 {
     fits f = {0};
     for (uint32_t s = 0; s < column->n_spellings; s++) {
@@ -105,7 +106,7 @@ static bool is_nearly_all(uint64_t n, uint64_t n_cells, double share)
 /* Day and month that could be exchanged in all dates are nobody's guess. */
 static bool is_exchangeable(const fits *f) { return f->n_forms[2] > 0 && f->n_forms[2] == f->n_forms[3]; }
 
-static kn_type nearly_type(const kn_column *column, const uint32_t *rows)
+static kn_type nearly_type(const kn_column *column, const uint64_t *rows)
 {
     enum { FEW_CELLS = 100 };
     const bool is_open = column->type == KN_TYPE_TEXT || column->type == KN_TYPE_INT;
@@ -126,7 +127,7 @@ static kn_type nearly_type(const kn_column *column, const uint32_t *rows)
 kn_status kn_table_advise(kn_table_advice *out, const kn_table *table, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t *rows = NULL;
+    uint64_t *rows = NULL;
     *out = (kn_table_advice){0};
     KN_NEW(out->types, (size_t)table->n_columns + 1);
     for (uint32_t c = 0; c < table->n_columns; c++) {
@@ -155,7 +156,7 @@ kn_status kn_column_null_words(uint64_t *n_cells, char word[KN_WORD_BYTES], cons
                                kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t *rows = NULL, most = 0;
+    uint64_t *rows = NULL, most = 0;
     *n_cells = 0;
     word[0] = '\0';
     if (column->type != KN_TYPE_TEXT) goto done;

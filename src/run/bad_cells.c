@@ -57,7 +57,8 @@ static kn_status note_column(kn_input *input, const kn_table *table, const kn_co
     kn_status status = KN_OK;
     kn_problem problem = {.kind = KN_PROBLEM_BAD_CELLS};
     kn_buffer places = {0};
-    uint32_t *rows = NULL, n_values = 0;
+    uint64_t *rows = NULL;
+    uint32_t n_values = 0;
     char shown[KN_SHOWN_BYTES];
     unsigned long long line = 0;
     KN_TRY(kn_column_spelling_rows(&rows, column, table->n_rows, err));

@@ -99,12 +99,13 @@ static kn_status count_densely(tally *sum, const kn_column *copied, const kn_col
                                kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t *matrix = NULL, n_quasi = quasi->n_values;
+    const uint32_t n_quasi = quasi->n_values;
+    uint64_t *matrix = NULL;
     KN_NEW(matrix, (size_t)copied->n_values * n_quasi);
     for (uint32_t row = 0; row < n_rows; row++)
         matrix[(size_t)value_at(copied, row) * n_quasi + value_at(quasi, row)] += kn_column_count(copied, row);
     for (uint32_t c = 0; c < copied->n_values; c++) {
-        const uint32_t *counts = matrix + (size_t)c * n_quasi;
+        const uint64_t *counts = matrix + (size_t)c * n_quasi;
         largest_counts largest = {0};
         for (uint32_t q = 0; q < n_quasi; q++) take_count(&largest, counts[q]);
         if (largest.n < 2) continue;
@@ -120,8 +121,9 @@ static kn_status count_sorted(tally *sum, const kn_column *copied, const kn_colu
                               kn_error *err)
 {
     kn_status status = KN_OK;
+    const uint64_t one_in = kn_column_rows(copied, n_rows) / MOST_SORTED + 1;
     uint64_t *keys = NULL;
-    uint32_t *rows = NULL, one_in = kn_column_rows(copied, n_rows) / MOST_SORTED + 1, n = 0;
+    uint32_t *rows = NULL, n = 0;
     KN_NEW_RAW(keys, MOST_SORTED);
     KN_NEW_RAW(rows, MOST_SORTED);
     for (uint32_t row = 0; row < n_rows && n < MOST_SORTED; row++) {

@@ -263,7 +263,8 @@ static kn_status warn_of_copied_columns(kn_input *input, kn_error *err)
                 &input->warnings,
                 KN_SAID(KN_SAY_COPY_IDENTIFIES,
                         kn_piece_text(kn_settings_column_shown(shown, input->request->settings, column->name, c)),
-                        kn_piece_number("%u", column->n_values), kn_piece_number("%u", kn_table_rows(table))));
+                        kn_piece_number("%u", column->n_values),
+                        kn_piece_number("%llu", (unsigned long long)kn_table_rows(table))));
         else {
             kn_looks looks;
             KN_TRY(kn_column_looks(&looks, column, table->n_rows, err));

@@ -23,9 +23,9 @@ kn_status kn_input_need_k(const kn_request *request, kn_error *err)
 void kn_input_suppression(kn_input *input)
 {
     double limit = input->request->max_suppressed.amount;
-    uint32_t n_rows = kn_table_rows(input->table);
-    if (input->request->max_suppressed.is_percent) limit = floor(limit * n_rows / 100 + 1e-9);
-    input->max_suppressed = limit < n_rows ? (uint64_t)limit : n_rows;
+    const uint64_t n_rows = kn_table_rows(input->table);
+    if (input->request->max_suppressed.is_percent) limit = floor(limit * (double)n_rows / 100 + 1e-9);
+    input->max_suppressed = limit < (double)n_rows ? (uint64_t)limit : n_rows;
 }
 
 /* A model protects a column when it looks at the values there. */
@@ -47,10 +47,10 @@ static kn_status check_threshold(kn_input *input, const kn_domain *domain, const
     kn_status status = KN_OK;
     const kn_tuples *tuples = input->tuples;
     bool *seen = NULL;
-    uint32_t n = 0;
+    uint64_t n = 0;
     const kn_coding *coding = domain->coding;
     const uint32_t value = is_top ? coding->top : coding->bottom == KN_NONE ? KN_NONE : 0;
-    KN_NEW(seen, tuples->n_person_numbers + (size_t)1);
+    if (tuples->row_person != NULL) KN_NEW(seen, tuples->n_person_numbers + (size_t)1);
     if (domain->column->whole_rows != NULL) goto done; /* is for whoever has the whole table */
     for (uint32_t row = 0; value != KN_NONE && row < tuples->n_records; row++) {
         const uint32_t at = kn_column_value(domain->column, kn_column_code(domain->column, row));
@@ -58,7 +58,7 @@ static kn_status check_threshold(kn_input *input, const kn_domain *domain, const
             (is_top ? at < coding->top : at > coding->bottom))
             continue;
         if (tuples->row_person == NULL) n += kn_tuples_count(tuples, row);
-        for (uint32_t i = 0; tuples->row_person != NULL && i < kn_tuples_persons(tuples, row); i++) {
+        for (uint64_t i = 0; tuples->row_person != NULL && i < kn_tuples_persons(tuples, row); i++) {
             n += !seen[tuples->row_person[row] + i];
             seen[tuples->row_person[row] + i] = true;
         }
@@ -69,9 +69,9 @@ static kn_status check_threshold(kn_input *input, const kn_domain *domain, const
     } else if (n < input->models->min_persons) {
         KN_FAIL_AT(
             KN_USAGE, KN_PLACE(.option = option, .column = domain->name),
-            "column %s: only %u persons are beyond %s: %.40s, fewer than k, so that the threshold tells of them; "
+            "column %s: only %llu persons are beyond %s: %.40s, fewer than k, so that the threshold tells of them; "
             "choose one with at least %llu beyond it",
-            domain->name, n, option, text, (unsigned long long)input->models->min_persons);
+            domain->name, (unsigned long long)n, option, text, (unsigned long long)input->models->min_persons);
     }
 done:
     kn_free(seen);

@@ -56,8 +56,8 @@ void kn_note_columns(const kn_input *input)
                 kn_settings_column_shown(shown, input->request->settings, domain->name, c),
                 kn_type_name(domain->column->type), domain->column->n_values, how);
     }
-    kn_note(input, "%u distinct combinations of %u quasi-identifiers, %u persons", tuples->n_tuples, input->n_qis,
-            tuples->n_persons);
+    kn_note(input, "%u distinct combinations of %u quasi-identifiers, %llu persons", tuples->n_tuples, input->n_qis,
+            (unsigned long long)tuples->n_persons);
 }
 
 void kn_note_goals(const kn_input *input)

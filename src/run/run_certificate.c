@@ -91,10 +91,11 @@ kn_status kn_certificate_text(char **out, const kn_bound *bound, const kn_task *
     char digest[KN_SHA256_HEX];
     *out = NULL;
     KN_TRY(digest_values(digest, problem, err));
-    kn_buffer_printf(&text, "%s\nmeasure: %s\nk: %llu\nsuppressed: %llu\nrows: %u\ndata: %s\nunit: %a\nbound: %.15g\n",
+    kn_buffer_printf(&text,
+                     "%s\nmeasure: %s\nk: %llu\nsuppressed: %llu\nrows: %llu\ndata: %s\nunit: %a\nbound: %.15g\n",
                      KN_CERTIFICATE_TITLE, task->objective->type->name, (unsigned long long)bound->k,
-                     (unsigned long long)task->max_suppressed, tuples->n_rows, digest, problem->unit,
-                     bound->dual_value);
+                     (unsigned long long)task->max_suppressed, (unsigned long long)tuples->n_rows, digest,
+                     problem->unit, bound->dual_value);
     kn_buffer_printf(&text, "surplus: %llu\nneeds: %u\n", (unsigned long long)bound->dual->surplus, problem->n_needs);
     for (uint32_t i = 0; i < problem->n_needs; i++)
         kn_buffer_printf(&text, "need: %u %u\n",

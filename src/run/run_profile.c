@@ -124,7 +124,7 @@ static kn_status guesses_make(profile *about, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_table *table = about->input->table;
-    uint32_t *rows = NULL;
+    uint64_t *rows = NULL;
     KN_NEW(about->guesses, table->n_columns + 1);
     about->person = KN_NONE;
     for (uint32_t c = 0; c < table->n_columns; c++) {
@@ -325,8 +325,9 @@ static kn_status models_make(profile *about, kn_error *err)
         KN_TRY(kn_model_propose(&g->model, tuples, &ask, err));
     }
     if (tuples->n_persons < k)
-        kn_sentences_add(&about->input->warnings, KN_SAID(KN_SAY_FEWER_THAN_K, kn_piece_number("%u", tuples->n_persons),
-                                                          kn_piece_number("%llu", (unsigned long long)k)));
+        kn_sentences_add(&about->input->warnings,
+                         KN_SAID(KN_SAY_FEWER_THAN_K, kn_piece_number("%llu", (unsigned long long)tuples->n_persons),
+                                 kn_piece_number("%llu", (unsigned long long)k)));
 done:
     return status;
 }

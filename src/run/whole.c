@@ -129,7 +129,7 @@ static kn_status map_spellings(uint32_t **map, kn_column *whole_one, const kn_co
 {
     kn_status status = KN_OK;
     char shown[KN_SHOWN_BYTES];
-    uint32_t *rows = NULL;
+    uint64_t *rows = NULL;
     uint64_t *mapped = NULL;
     const kn_table *table = input->table;
     KN_TRY(kn_column_spelling_rows(&rows, part, table->n_rows, err));

@@ -64,6 +64,11 @@ kn_status kn_algorithm_fits(const kn_algorithm *algorithm, const kn_task *task, 
                 "%s makes classes of single rows, and a record with a --count is many; choose a full-domain algorithm "
                 "such as optimal, or one that cuts, such as k-optimize or mondrian",
                 algorithm->name);
+    if (algorithm->recoding == KN_RECODING_LOCAL && task->tuples->n_rows >= KN_NONE - 1)
+        KN_FAIL(KN_USAGE,
+                "%s counts rows in 32 bits, and the records stand for %llu, more than %u; choose a full-domain "
+                "algorithm such as optimal, or one that cuts, such as k-optimize, or anonymize the table in parts",
+                algorithm->name, (unsigned long long)task->tuples->n_rows, KN_NONE - 2);
     for (uint32_t q = 0; !kn_algorithm_has_levels(algorithm) && q < task->tuples->n_qis; q++)
         if (has_limited_levels(task->tuples->domains[q]))
             KN_FAIL(KN_USAGE,

@@ -59,10 +59,10 @@ const char *kn_type_name(kn_type type)
     return "unknown";
 }
 
-kn_status kn_column_spelling_rows(uint32_t **out, const kn_column *column, uint32_t n_rows, kn_error *err)
+kn_status kn_column_spelling_rows(uint64_t **out, const kn_column *column, uint32_t n_rows, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t *n_rows_of;
+    uint64_t *n_rows_of;
     *out = NULL;
     KN_NEW(n_rows_of, column->n_spellings);
     for (uint32_t row = 0; row < n_rows; row++) n_rows_of[kn_column_code(column, row)] += kn_column_count(column, row);
@@ -74,17 +74,11 @@ done:
 kn_status kn_column_whole_rows(uint64_t **out, const kn_column *column, uint32_t n_rows, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t *rows = NULL;
     *out = NULL;
+    if (column->whole_rows == NULL) return kn_column_spelling_rows(out, column, n_rows, err);
     KN_NEW(*out, column->n_spellings);
-    if (column->whole_rows == NULL) KN_TRY(kn_column_spelling_rows(&rows, column, n_rows, err));
-    for (uint32_t s = 0; s < column->n_spellings; s++) (*out)[s] = rows != NULL ? rows[s] : column->whole_rows[s];
+    for (uint32_t s = 0; s < column->n_spellings; s++) (*out)[s] = column->whole_rows[s];
 done:
-    if (status != KN_OK) {
-        kn_free(*out);
-        *out = NULL;
-    }
-    kn_free(rows);
     return status;
 }
 
@@ -110,18 +104,21 @@ done:
     return status;
 }
 
-uint32_t kn_column_rows(const kn_column *column, uint32_t n_records)
+uint64_t kn_column_rows(const kn_column *column, uint32_t n_records)
 {
     uint64_t n = 0;
     if (column->counts == NULL) return n_records;
     for (uint32_t row = 0; row < n_records; row++) n += column->counts[row];
-    return (uint32_t)n;
+    return n;
 }
 
 /* --- Counts ---------------------------------------------------------------------------------------------------- */
 
+/* As far as a double counts one by one: measures and the searches that cut do. */
+static const double MOST_ROWS = 9007199254740992;
+
 /* The whole numbers of a column; 0 where a cell is missing. */
-static kn_status read_counts(uint32_t **out, const kn_table *table, uint32_t c, bool may_be_missing, kn_error *err)
+static kn_status read_counts(uint64_t **out, const kn_table *table, uint32_t c, bool may_be_missing, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_column *column = &table->columns[c];
@@ -131,12 +128,12 @@ static kn_status read_counts(uint32_t **out, const kn_table *table, uint32_t c, 
         const bool missing = column->has_missing && value == column->n_values - 1;
         const double number = missing || column->number == NULL ? NAN : column->number[value];
         if (missing && may_be_missing) continue;
-        if (!(number >= 1 && number < KN_NONE && number == floor(number)))
+        if (!(number >= 1 && number <= MOST_ROWS && number == floor(number)))
             KN_FAIL_AT(KN_INPUT,
                        KN_PLACE(.file = table->source, .line = column->first_line[spelling], .column = column->name),
-                       "%s, line %llu, column %s: a count is a whole number from 1 to %u; correct the cell",
-                       table->source, (unsigned long long)column->first_line[spelling], column->name, KN_NONE - 1);
-        (*out)[row] = (uint32_t)number;
+                       "%s, line %llu, column %s: a count is a whole number from 1 to %.0f; correct the cell",
+                       table->source, (unsigned long long)column->first_line[spelling], column->name, MOST_ROWS);
+        (*out)[row] = (uint64_t)number;
     }
 done:
     return status;
@@ -149,7 +146,7 @@ static kn_status check_person_counts(const kn_table *table, const kn_column *col
     for (uint32_t row = 0; row < table->n_rows; row++) {
         const bool known =
             !person->has_missing || kn_column_value(person, kn_column_code(person, row)) < person->n_values - 1;
-        const uint32_t n = table->person_counts[row];
+        const uint64_t n = table->person_counts[row];
         if ((known ? n <= 1 : n > 0) && n <= table->counts[row]) continue;
         const uint64_t line = column->first_line[kn_column_code(column, row)];
         return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = table->source, .line = line, .column = column->name),
@@ -160,21 +157,35 @@ static kn_status check_person_counts(const kn_table *table, const kn_column *col
     return KN_OK;
 }
 
+/* So few that nothing overflows. */
+static kn_status add_counts(uint64_t *sum, const kn_table *table, const uint64_t *counts, uint32_t column, double most,
+                            const char *what, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *sum = 0;
+    for (uint32_t row = 0; row < table->n_rows; row++) {
+        *sum += counts[row];
+        if (*sum > (uint64_t)most)
+            KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = table->source, .column = table->columns[column].name),
+                       "%s: its records stand for more than %.0f %s, and no more can be counted; anonymize it in parts",
+                       table->source, most, what);
+    }
+done:
+    return status;
+}
+
 kn_status kn_table_count(kn_table *table, uint32_t count_column, uint32_t person_count_column, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint64_t n_counted = 0;
+    uint64_t n_persons;
     KN_TRY(read_counts(&table->counts, table, count_column, false, err));
-    for (uint32_t row = 0; row < table->n_rows; row++) n_counted += table->counts[row];
-    if (n_counted >= KN_NONE - 1)
-        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = table->source, .column = table->columns[count_column].name),
-                   "%s: its records stand for %llu rows, and at most %u can be counted; anonymize it in parts",
-                   table->source, (unsigned long long)n_counted, KN_NONE - 2);
-    table->n_counted = (uint32_t)n_counted;
+    KN_TRY(add_counts(&table->n_counted, table, table->counts, count_column, MOST_ROWS, "rows", err));
     for (uint32_t c = 0; c < table->n_columns; c++) table->columns[c].counts = table->counts;
     if (person_count_column == KN_NONE) goto done;
     KN_TRY(read_counts(&table->person_counts, table, person_count_column, true, err));
     KN_TRY(check_person_counts(table, &table->columns[person_count_column], err));
+    KN_TRY(add_counts(&n_persons, table, table->person_counts, person_count_column,
+                      KN_NONE - 1.0 - table->columns[table->person].n_values, "persons", err));
     for (uint32_t row = 0; row < table->n_rows; row++) {
         const kn_column *person = &table->columns[table->person];
         if (!person->has_missing || kn_column_value(person, kn_column_code(person, row)) < person->n_values - 1)

@@ -44,7 +44,7 @@ typedef struct kn_column {
     double *number;           /* n_values; INT, DECIMAL: the number; DATE: days since 1970-01-01; the missing one NAN */
     uint8_t code_bytes;       /* 1, 2 or 4 */
     void *codes;              /* n_rows spelling codes */
-    const uint32_t *counts;   /* the table's; NULL: every record is one row */
+    const uint64_t *counts;   /* the table's; NULL: every record is one row */
     uint64_t *whole_rows; /* n_spellings: rows of the table that this one is a part of; NULL: it is no part. Some of the
                              spellings then stand in no row here */
 } kn_column;
@@ -55,9 +55,9 @@ typedef struct kn_column {
 typedef struct kn_table {
     char *source; /* file name, or table:NAME, for messages */
     uint32_t n_rows, n_columns;
-    uint32_t n_counted;      /* rows that the records stand for, where there are counts */
-    uint32_t *counts;        /* [record]; NULL: each stands for one */
-    uint32_t *person_counts; /* [record]: persons found in no other record; 0: the person column tells who. Or NULL */
+    uint64_t n_counted;      /* rows that the records stand for, where there are counts */
+    uint64_t *counts;        /* [record]; NULL: each stands for one */
+    uint64_t *person_counts; /* [record]: persons found in no other record; 0: the person column tells who. Or NULL */
     kn_column *columns;
     uint32_t person; /* index of the person column, or KN_NONE */
 } kn_table;
@@ -78,13 +78,13 @@ static inline uint32_t kn_column_code(const kn_column *column, size_t row)
 }
 
 /* Rows that all records stand for. */
-static inline uint32_t kn_table_rows(const kn_table *table)
+static inline uint64_t kn_table_rows(const kn_table *table)
 {
     return table->counts != NULL ? table->n_counted : table->n_rows;
 }
 
 /* Rows that a record stands for. */
-static inline uint32_t kn_column_count(const kn_column *column, size_t row)
+static inline uint64_t kn_column_count(const kn_column *column, size_t row)
 {
     return column->counts != NULL ? column->counts[row] : 1;
 }
@@ -104,12 +104,12 @@ static inline const char *kn_column_bytes(const kn_column *column, uint32_t spel
  * *out has n_values entries, yours to kn_free. */
 kn_status kn_column_main_spellings(uint32_t **out, const kn_column *column, uint32_t n_rows, kn_error *err);
 /* How many rows hold each spelling; *out has n_spellings entries, yours to kn_free. */
-kn_status kn_column_spelling_rows(uint32_t **out, const kn_column *column, uint32_t n_rows, kn_error *err);
+kn_status kn_column_spelling_rows(uint64_t **out, const kn_column *column, uint32_t n_rows, kn_error *err);
 /* The same of the whole table, where this one is a part of it. */
 kn_status kn_column_whole_rows(uint64_t **out, const kn_column *column, uint32_t n_rows, kn_error *err);
 
 /* Rows that its n_records records stand for. */
-uint32_t kn_column_rows(const kn_column *column, uint32_t n_records);
+uint64_t kn_column_rows(const kn_column *column, uint32_t n_records);
 
 /* Makes it a table with counts: of rows and, where that column is not KN_NONE, of persons. KN_INPUT for what is no
  * whole number of at least 1 and for more rows than can be counted. */

@@ -26,12 +26,12 @@ typedef struct kn_recount {
     uint32_t n_file_columns; /* of the release, before columns were made of bounds */
     kn_row_groups *classes;  /* rows of the release with equal QI cells */
     uint32_t *class_start, *class_rows;
-    uint32_t *record_rows, *record_persons; /* per record of the original: what its counts say; NULL: there are none */
+    uint64_t *record_rows, *record_persons; /* per record of the original: what its counts say; NULL: there are none */
     uint32_t suppressed_class;              /* the one with * everywhere, or KN_NONE */
     const uint32_t *order;                  /* NULL when unknown or found wrong */
     uint32_t *found_order;                  /* behind `order` where it was found by fitting rows; otherwise NULL */
     bool asks_for_persons;                  /* somebody says that a person may have several rows */
-    uint32_t *class_persons;                /* NULL: not known, or nobody asks */
+    uint64_t *class_persons;                /* NULL: not known, or nobody asks */
     uint32_t *fewest_persons;               /* where they are not known but have a bound */
     kn_say persons_reason;                  /* why, where they are not known */
     kn_check *checks;                       /* one for each that is due, by slot; not made until somebody notes it */
@@ -39,7 +39,7 @@ typedef struct kn_recount {
 } kn_recount;
 
 /* Rows that a row of the release stands for: one, unless the original has counts. */
-static inline uint32_t kn_recount_rows(const kn_recount *recount, uint32_t row)
+static inline uint64_t kn_recount_rows(const kn_recount *recount, uint32_t row)
 {
     return recount->record_rows != NULL && recount->order != NULL ? recount->record_rows[recount->order[row]] : 1;
 }

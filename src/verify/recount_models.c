@@ -55,7 +55,7 @@ static kn_status count_original(uint64_t *text_rows, const counting *c, kn_error
     KN_NEW_RAW(codes, kn_sheet_chunk_rows(original));
     for (size_t chunk = 0; chunk * KN_CHUNK_ROWS < original->n_rows; chunk++) {
         size_t n = kn_chunk_unpack(codes, original, c->recount->in_original[c->column], chunk);
-        const uint32_t *rows = c->recount->record_rows;
+        const uint64_t *rows = c->recount->record_rows;
         for (size_t i = 0; i < n; i++) text_rows[codes[i]] += rows != NULL ? rows[chunk * KN_CHUNK_ROWS + i] : 1;
     }
 done:

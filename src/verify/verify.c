@@ -94,12 +94,12 @@ kn_buffer kn_recount_say_class(const kn_recount *recount, uint32_t class_index)
                          kn_recount_cell_shown(shown, recount, column, kn_sheet_code(column, row)));
     }
     if (recount->class_persons != NULL) {
-        uint32_t n_persons = recount->class_persons[class_index];
+        const unsigned long long n_persons = recount->class_persons[class_index];
         size =
             KN_SAID(KN_SAY_LIST, kn_piece_part(size),
                     kn_piece_part(KN_SAID(n_persons == 1 ? kn_recount_unit(recount, KN_SAY_PERSON, KN_SAY_HOUSEHOLD)
                                                          : kn_recount_unit(recount, KN_SAY_PERSONS, KN_SAY_HOUSEHOLDS),
-                                          kn_piece_number("%u", n_persons))));
+                                          kn_piece_number("%llu", n_persons))));
     }
     if (cells.n == 0) said = KN_SAID(KN_SAY_CLASS_ALONE, kn_piece_part(size), line);
     else said = KN_SAID(KN_SAY_CLASS, kn_piece_text(cells.bytes), kn_piece_part(size), line);
@@ -125,20 +125,20 @@ uint64_t kn_recount_class_rows(const kn_recount *recount, uint32_t class_index)
 }
 
 /* What a column of the original counts; a text that is no number counts nothing. */
-static kn_status read_counts(uint32_t **out, const kn_sheet *original, uint32_t column, kn_error *err)
+static kn_status read_counts(uint64_t **out, const kn_sheet *original, uint32_t column, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_sheet_column *texts = &original->columns[column];
-    uint32_t *counts = NULL;
+    uint64_t *counts = NULL;
     KN_NEW(counts, texts->n_texts + (size_t)1);
     KN_NEW(*out, original->n_rows + (size_t)1);
     for (uint32_t i = 0; i < texts->n_texts; i++) {
         size_t n_bytes, at = 0;
         uint64_t count = 0;
         const char *bytes = kn_text(texts, i, &n_bytes);
-        while (at < n_bytes && at < 10 && bytes[at] >= '0' && bytes[at] <= '9')
+        while (at < n_bytes && at < 18 && bytes[at] >= '0' && bytes[at] <= '9')
             count = count * 10 + (uint64_t)(bytes[at++] - '0');
-        if (at == n_bytes && count < KN_NONE) counts[i] = (uint32_t)count;
+        if (at == n_bytes) counts[i] = count;
     }
     for (uint32_t row = 0; row < original->n_rows; row++) (*out)[row] = counts[kn_sheet_code(texts, row)];
 done:

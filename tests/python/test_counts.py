@@ -244,12 +244,12 @@ class Counts(Case):
         self.assertGreater(n_suppressed, 10)
 
     def test_as_many_rows_as_fit_and_one_more(self):
-        most = 4_294_967_293
-        table = {"age": ["20", "20"], "n": [2_000_000_000, most - 2_000_000_000]}
         asked = {"qi": "age", "k": 5, "count": "n", "order": "input"}
-        self.assertEqual(kanon.anonymize(table, **asked).facts["input"]["rows"], most)
-        table["n"][0] += 1
-        self.assertIn("at most", str(self.refused(kanon.InputError, kanon.anonymize, table, **asked)))
+        for algorithm, most, kind in (("optimal", 2**53, kanon.InputError), ("mondrian", 4_294_967_293, kanon.UsageError)):
+            table = {"age": ["20", "20"], "n": [2_000_000_000, most - 2_000_000_000]}
+            self.assertEqual(kanon.anonymize(table, **asked, algorithm=algorithm).facts["input"]["rows"], most)
+            table["n"][0] += 1
+            self.assertIn(f"more than {most}", str(self.refused(kind, kanon.anonymize, table, **asked, algorithm=algorithm)))
 
     def test_a_count_may_stand_for_very_many_rows(self):
         table = {"age": ["20", "21", "30"], "ill": ["a", "b", "a"], "n": [2_000_000_000, 2_000_000_000, 7]}
@@ -268,6 +268,73 @@ class Counts(Case):
                                             hierarchy={"age": "intervals(5,20)"}).facts["levels"]
                      for times in (1, 10**6, 10**8, 4 * 10**8)}
             self.assertEqual(set(map(tuple, found.values())), {(1,)}, (measure, found))
+    def test_more_rows_than_32_bits_count_give_what_fewer_give(self):
+        """Everything times a power of two, which no rounding sees: the same levels and cells, the same losses per row, and
+        counts times that number."""
+        times, released, exact = 2**27, 0, [name for name in GLOBAL if name not in SEARCHED_BY_CHANCE]
+        for seed in range(150):
+            draw = random.Random(seed)
+            options, qis, sensitive, _ = self.asked(draw)
+            options.pop("person", None)
+            options["algorithm"] = exact[seed % len(exact)]
+            options["hierarchy"] = {name: (TREES | {"job": "suppress"})[name] for name in qis}  # groups of similar values are smoothed
+            few, k = draw.choice([0, 3, 10]), options.pop("k")
+            rows = rows_of(draw, draw.choice([40, 60]), False)
+            table = counted([{name: row[name] for name in [*qis, *sensitive]} for row in rows], draw, qis, sensitive, False)
+            large = table | {"n": [n * times for n in table["n"]]}
+            (small, refused), (wide, refused_too) = (
+                self.released(lambda: kanon.anonymize(data, count="n", order="input",
+                                                      **options | {"k": k * by, "max_suppressed": few * by}))
+                for data, by in ((table, 1), (large, times)))
+            about = f"seed {seed}: {options}"
+            self.assertEqual(refused, refused_too, about)
+            if small is None:
+                continue
+            released += 1
+            self.assertEqual(small.to_csv(), wide.to_csv(), about)
+            self.assertEqual(list(small.records), list(wide.records), about)
+            self.assertEqual(small.facts.get("levels"), wide.facts.get("levels"), about)
+            self.assertEqual([bool(model["holds"]) for model in wide.facts["models"]], [True] * len(wide.facts["models"]), about)
+            for path in (("input", "rows"), ("released", "rows"), ("classes", "min"), ("classes", "max"), ("suppressed", "rows")):
+                counts = [facts[path[0]][path[1]] for facts in (small.facts, wide.facts)]
+                self.assertEqual(counts[0] * times, counts[1], f"{about}: {path}")
+            self.by_definition(wide, large, qis, k * times, about)
+            for name, loss in small.facts["loss"].items():
+                scale = {"dm": times ** 2, "cm": times, "average-class": times, "suppressed-rows": times,
+                         "suppressed-cells": times}.get(name, 1)
+                self.assertAlmostEqual(wide.facts["loss"][name] / scale, loss, delta=1e-9 * abs(loss) + 1e-12, msg=f"{about}: {name}")
+        self.assertGreater(released, 70)
+
+    def by_definition(self, release, table, qis, k, about):
+        """Class sizes and the discernibility metric in Python's integers."""
+        cells = list(zip(*(texts(release, name) for name in qis)))
+        classes = collections.Counter()
+        for record, cell in zip(release.records, cells):
+            classes[cell] += table["n"][record]
+        total, kept = sum(table["n"]), sum(classes.values())
+        self.assertGreater(total, 2**32, about)
+        self.assertEqual((release.facts["input"]["rows"], release.facts["released"]["rows"]), (total, kept), about)
+        self.assertEqual(min(classes.values()), release.facts["classes"]["min"], about)
+        self.assertGreaterEqual(min(classes.values()), k, about)
+        if release.facts["suppressed"]["rows"] == total - kept:  # those that stay look like a class of their own
+            metric = sum(n * n for n in classes.values()) + (total - kept) * total
+            self.assertAlmostEqual(release.facts["loss"]["dm"] / metric, 1, delta=1e-12, msg=about)
+
+    def test_six_billion_rows(self):
+        table = {"age": ["20", "21", "30", "40"], "ill": ["a", "b", "a", "b"],
+                 "n": [4_294_967_296, 1_700_000_000, 5, 4_294_967_295]}
+        ask = {"qi": "age", "sensitive": "ill", "k": 1_000_000_000, "count": "n", "order": "input",
+               "model": "t-closeness:t=0.4", "hierarchy": {"age": "intervals(5,20)"}, "max_suppressed": 4_294_967_300}
+        done = kanon.anonymize(table, **ask, report=True)
+        self.assertEqual(list(done.records), [0, 1])
+        self.assertEqual(done.facts["classes"]["max"], 5_994_967_296)
+        self.assertEqual(done.facts["suppressed"]["rows"], 4_294_967_300)
+        self.assertIn("5,994,967,296", done.text)
+        for most, smallest in ((4_294_967_299, 5_994_967_301), (4_294_967_294, 10_289_934_596)):
+            self.assertEqual(kanon.anonymize(table, **ask | {"max_suppressed": most}).classes.min, smallest)
+        for algorithm in ("mondrian", "mondrian:cut=strict"):
+            error = self.refused(kanon.UsageError, kanon.anonymize, table, **ask | {"algorithm": algorithm, "max_suppressed": 0})
+            self.assertIn("4294967293", str(error))
 
     def test_what_cannot_be_is_refused(self):
         table = {"age": ["20", "21"], "who": ["", "7"], "people": [3, 1], "n": [5, 5]}
@@ -283,14 +350,18 @@ class Counts(Case):
                                    ({"count": "m"}, kanon.UsageError, "no column 'm'"),
                                    ({"qi": "age,n"}, kanon.UsageError, "identifier")]:
             self.assertIn(word, str(self.refused(kind, kanon.anonymize, table, **ask | change)), change)
-        for bad in (["0", "1"], ["-1", "5"], ["1.5", "2"], ["", "2"], ["x", "2"], ["4294967295", "1"],
-                    ["4294967290", "10"], [str(2**62), "1"]):
+        for bad in (["0", "1"], ["-1", "5"], ["1.5", "2"], ["", "2"], ["x", "2"], [str(2**53 + 2), "1"],
+                    [str(2**53 - 1), "10"], [str(2**62), "1"], [str(2**64), "1"]):
             error = self.refused(kanon.InputError, kanon.anonymize, table | {"n": bad}, **ask)
             self.assertEqual(error.column, "n", bad)
         persons = ask | {"person": "who", "person_count": "people"}
         for people in (["", "1"], ["6", "1"], ["3", "2"]):  # nobody, more than rows, two with one name
             error = self.refused(kanon.InputError, kanon.anonymize, table | {"people": people}, **persons)
             self.assertEqual(error.column, "people", people)
+        many = table | {"n": [2**40, 5], "people": [2**32, 1]}
+        self.assertIn("persons", str(self.refused(kanon.InputError, kanon.anonymize, many, **persons)))
+        few = kanon.anonymize(many | {"people": [2**20, 1]}, **persons)
+        self.assertEqual((few.facts["input"]["rows"], few.facts["input"]["persons"]), (2**40 + 5, 2**20 + 1))
 
     def test_a_mapping_has_no_counts_and_other_results_no_records(self):
         table = {"age": ["20", "21"], "n": [5, 5]}

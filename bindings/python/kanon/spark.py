@@ -43,7 +43,7 @@ from .results import Release
 FORMATS = ("parquet", "csv", "orc", "json")
 RENAMING = ("file", "hdfs", "viewfs")
 MARKER = "_SUCCESS"
-MOST_ROWS = 4_294_967_293  # the library counts rows in 32 bits
+MOST_ROWS = 4_294_967_293  # the library cuts rows that 32 bits count
 FULL_DOMAIN = ("auto", "optimal", "samarati", "incognito", "mingen", "datafly", "mu-argus")
 SPEAK_OF = {"csv": {"header": True, "escape": '"', "multiLine": True, "nullValue": "", "emptyValue": "",
                     "ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False}}  # cells as they are

@@ -116,13 +116,13 @@ static uint32_t push_entries(const kn_histograms *histograms, uint32_t item, uin
 {
     for (uint32_t e = histograms->start[item]; e < histograms->start[item + 1]; e++, n++) {
         pairs[2 * n] = histograms->values[e];
-        pairs[2 * n + 1] = histograms->counts[e];
+        pairs[2 * n + 1] = (uint32_t)histograms->counts[e]; /* there are fewer rows than 2^32 */
     }
     return n;
 }
 
 /* Sums the pairs of a domain that is no larger than a class, value by value. */
-static uint32_t sum_dense(uint32_t *dense, uint32_t n_domain, uint32_t *pairs, uint32_t n, uint32_t *counts)
+static uint32_t sum_dense(uint32_t *dense, uint32_t n_domain, uint32_t *pairs, uint32_t n, uint64_t *counts)
 {
     uint32_t n_values = 0;
     for (uint32_t i = 0; i < n; i++) dense[pairs[2 * i]] += pairs[2 * i + 1];
@@ -141,8 +141,9 @@ static kn_histogram count_values(kn_class_members *c, uint32_t s, uint32_t clust
                                  uint32_t with)
 {
     const kn_histograms *histogram = &c->items->sensitive[s];
-    uint32_t n_rows = c->items->tuples->n_rows, n = 0, n_values = 0;
-    uint32_t *pairs = c->values + 2 * (size_t)n_rows * s, *counts = c->counts + (size_t)n_rows * s;
+    const size_t n_rows = c->items->tuples->n_rows;
+    uint32_t n = 0, n_values = 0, *pairs = c->values + 2 * n_rows * s;
+    uint64_t *counts = c->counts + n_rows * s;
     for (uint32_t item = c->head[cluster]; item != KN_NONE; item = c->next[item])
         if (item != without) n = push_entries(histogram, item, pairs, n);
     for (uint32_t item = other != KN_NONE ? c->head[other] : KN_NONE; item != KN_NONE; item = c->next[item])

@@ -26,7 +26,7 @@ typedef struct kn_class_members {
     kn_growing growing; /* scratch */
     uint32_t *active;   /* scratch: n_qis */
     uint32_t *values;   /* scratch: sensitive values and counts of a class */
-    uint32_t *counts;
+    uint64_t *counts;
     uint32_t *dense; /* zeros, one per value of a small domain */
     kn_histogram *histograms;
     bool out_of_time; /* the time limit ended the search: what was left was united as it stood */

@@ -94,7 +94,7 @@ static kn_status whole_tuples(kn_items *items, uint32_t **tuple_start, kn_error 
     KN_NEW_RAW(items->persons, items->n);
     for (uint32_t i = 0; i < items->n; i++) {
         items->tuple[i] = i;
-        items->persons[i] = tuples->persons_once[i];
+        items->persons[i] = (uint32_t)tuples->persons_once[i];
     }
 done:
     return status;
@@ -170,7 +170,7 @@ void kn_pricer_free(kn_pricer *pricer)
 }
 
 /* Sensitive values of the rows below each code, as sums: counts[(code + 1) * n_values + value]. */
-static kn_status count_below(uint32_t **out, const kn_tuples *tuples, uint32_t q, kn_error *err)
+static kn_status count_below(uint64_t **out, const kn_tuples *tuples, uint32_t q, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_sensitive *sensitive = &tuples->sensitive[0];
@@ -195,7 +195,8 @@ static kn_status find_guide(double *guide, const kn_objective *objective, uint32
     kn_status status = KN_OK;
     const kn_tuples *tuples = objective->tuples;
     const kn_tree *tree = tuples->domains[q]->tree;
-    uint32_t n_values = tuples->sensitive[0].n_values, *below = NULL, *values = NULL, *counts = NULL;
+    uint32_t n_values = tuples->sensitive[0].n_values, *values = NULL;
+    uint64_t *below = NULL, *counts = NULL;
     kn_histogram *histograms = NULL;
     kn_cell *cells = NULL;
     double least = INFINITY;
@@ -210,7 +211,7 @@ static kn_status find_guide(double *guide, const kn_objective *objective, uint32
         kn_class_counts class = {.sensitive = histograms};
         uint32_t n = 0;
         for (uint32_t v = 0; v < n_values; v++) {
-            uint32_t count = below[((size_t)tree->last[node] + 1) * n_values + v];
+            uint64_t count = below[((size_t)tree->last[node] + 1) * n_values + v];
             count -= below[(size_t)tree->first[node] * n_values + v];
             if (count == 0) continue;
             values[n] = v;
@@ -518,10 +519,13 @@ kn_status kn_tally_init(kn_tally *tally, const kn_items *items, kn_error *err)
     *tally = (kn_tally){.items = items};
     if (items->sensitive == NULL) return KN_OK;
     KN_OWN(&tally->memory, tally->counts, tuples->n_sensitive);
+    KN_OWN(&tally->memory, tally->listed, tuples->n_sensitive);
     KN_OWN(&tally->memory, tally->view, tuples->n_sensitive);
     tally->n_sensitive = tuples->n_sensitive;
     for (uint32_t s = 0; s < tuples->n_sensitive; s++)
-        KN_OWN(&tally->memory, tally->counts[s], 3 * (size_t)tuples->sensitive[s].n_values);
+        KN_OWN(&tally->memory, tally->counts[s], 2 * (size_t)tuples->sensitive[s].n_values);
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++)
+        KN_OWN(&tally->memory, tally->listed[s], tuples->sensitive[s].n_values);
 done:
     if (status != KN_OK) kn_tally_free(tally);
     return status;
@@ -559,9 +563,10 @@ bool kn_tally_holds(const kn_models *models, kn_tally *whole, const kn_tally *pa
     if (models->counts_only) return true;
     for (uint32_t s = 0; s < whole->n_sensitive; s++) {
         const uint32_t n_values = whole->items->tuples->sensitive[s].n_values;
-        uint32_t n = 0, *listed = whole->counts[s] + n_values, *listed_counts = listed + n_values;
+        uint32_t n = 0, *listed = whole->listed[s];
+        uint64_t *listed_counts = whole->counts[s] + n_values;
         for (uint32_t v = 0; v < n_values; v++) {
-            uint32_t count = whole->counts[s][v] - (part != NULL ? part->counts[s][v] : 0);
+            uint64_t count = whole->counts[s][v] - (part != NULL ? part->counts[s][v] : 0);
             if (count == 0) continue;
             listed[n] = v;
             listed_counts[n++] = count;

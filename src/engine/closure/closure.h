@@ -35,7 +35,7 @@ void kn_items_free(kn_items *items);
 /* With counts, items are whole tuples. */
 static inline uint32_t kn_items_rows(const kn_items *items, uint32_t item)
 {
-    if (items->tuples->table->counts != NULL) return items->tuples->rows[items->tuple[item]];
+    if (items->tuples->table->counts != NULL) return (uint32_t)items->tuples->rows[items->tuple[item]];
     return items->start[item + 1] - items->start[item];
 }
 /* The answer in which item i is in class item_class[i] (KN_NONE: suppressed), `n_classes` of them. */
@@ -142,7 +142,8 @@ typedef struct kn_tally {
     const kn_items *items;
     uint32_t n_sensitive; /* 0 without histograms */
     uint64_t n_rows, n_persons;
-    uint32_t **counts;  /* [sensitive][value]; behind them room for the lists that models read ... */
+    uint64_t **counts;  /* [sensitive][value]; behind them room for the lists that models read ... */
+    uint32_t **listed;  /* ... with their values ... */
     kn_histogram *view; /* ... which are these */
 } kn_tally;
 

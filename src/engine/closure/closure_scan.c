@@ -60,7 +60,8 @@ struct kn_probe {
     uint32_t *joined_of;    /* ... of which closure; KN_NONE: not yet */
     uint64_t n_rows;
     /* by_value: rows of each sensitive value; the values that were met, and their rows again; the lanes they make */
-    uint32_t *value_rows, *values, *counts, n_values;
+    uint32_t *values, n_values;
+    uint64_t *value_rows, *counts;
     kn_value_probe lanes;
     step *steps;
     uint32_t n_steps, max_steps;

@@ -50,7 +50,8 @@ struct kn_bundle_classes {
     const void **all_columns;
     kn_lanes4 must_go[4]; /* their answer */
     kn_histogram *histograms;
-    uint32_t *entries;
+    uint32_t *entries;      /* values of lists ... */
+    uint64_t *entry_counts; /* ... and their counts */
 };
 
 /* --- Setting up ------------------------------------------------------------------------------------------------ */
@@ -130,6 +131,7 @@ kn_status kn_bundle_classes_new(kn_bundle_classes **out, const kn_bundle_lattice
         KN_OWN(&classes->memory, classes->all_columns, b->n_words);
         KN_OWN(&classes->memory, classes->histograms, b->n_words);
         KN_OWN(&classes->memory, classes->entries, kn_lattice_entries(b->lattice));
+        KN_OWN(&classes->memory, classes->entry_counts, kn_lattice_entries(b->lattice));
     }
     *out = classes;
     classes = NULL;
@@ -473,9 +475,11 @@ static bool holds_as_lists(kn_bundle_classes *classes, const void *slot, uint32_
 {
     const kn_bundle_lattice *b = classes->b;
     uint32_t *values = classes->entries;
+    uint64_t *counts = classes->entry_counts;
     for (uint32_t s = 0; s < b->n_words; s++) {
         const size_t n_lanes = b->values_lanes, at = b->values_at[s];
-        uint32_t n_values = b->lattice->tuples->sensitive[s].n_values, n = 0, *counts = values + n_values;
+        const uint32_t n_values = b->lattice->tuples->sensitive[s].n_values;
+        uint32_t n = 0;
         for (uint32_t v = 0; v < n_values; v++) {
             values[n] = v;
             counts[n] = 0;
@@ -485,10 +489,11 @@ static bool holds_as_lists(kn_bundle_classes *classes, const void *slot, uint32_
             n += counts[n] > 0;
         }
         classes->histograms[s] = (kn_histogram){n, values, counts};
-        values += 2 * (size_t)n_values;
+        values += n_values;
+        counts += n_values;
     }
-    kn_class_counts counts = {.n_rows = n_rows, .n_persons = n_persons, .sensitive = classes->histograms};
-    return kn_models_hold(classes->models, &counts);
+    const kn_class_counts class = {.n_rows = n_rows, .n_persons = n_persons, .sensitive = classes->histograms};
+    return kn_models_hold(classes->models, &class);
 }
 
 /* Bits of classes that follow from finer ones. */

@@ -126,7 +126,7 @@ static void tuple_values(kn_bundles *one, const kn_bundle_lattice *b, uint32_t t
         for (uint32_t e = 0; e < own.n; e++) {
             const uint32_t place = own.values[e] * b->values_lanes + lane;
             const uint64_t row = place | (uint64_t)1 << 56;
-            if (!listed) counts[place] += own.counts[e];
+            if (!listed) counts[place] += (uint32_t)own.counts[e];
             for (uint32_t i = 0; listed && i < own.counts[e]; i++) one->words[s] = kn_values_join(one->words[s], row);
         }
     }
@@ -135,8 +135,8 @@ static void tuple_values(kn_bundles *one, const kn_bundle_lattice *b, uint32_t t
 static void add_tuple(uint32_t *counts, const kn_bundle_lattice *b, uint32_t tuple, uint32_t lane)
 {
     const kn_tuples *tuples = b->lattice->tuples;
-    counts[lane] += tuples->rows[tuple];
-    if (b->n_counts > KN_LATTICE_LANES) counts[KN_LATTICE_LANES + lane] += tuples->persons[tuple];
+    counts[lane] += (uint32_t)tuples->rows[tuple];
+    if (b->n_counts > KN_LATTICE_LANES) counts[KN_LATTICE_LANES + lane] += (uint32_t)tuples->persons[tuple];
     uint32_t *sets = counts + b->n_counts + lane;
     for (uint32_t s = 0; b->n_set_lanes != NULL && s < tuples->n_sensitive; s++) {
         const kn_histogram own = kn_histogram_of(&tuples->sensitive[s].by_tuple, tuple);

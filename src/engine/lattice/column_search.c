@@ -179,7 +179,8 @@ static void first_classes(kn_column_search *search, bool fixed)
     start->n_suppressed = 0;
     start->penalty = start->gap[0] = start->gap[1] = 0;
     for (uint32_t g = 0; g < groups->n; g++)
-        start->entries[g] = (entry){1, g, kn_groups_rows(search->lattice, groups, g)};
+        start->entries[g] =
+            (entry){1, g, (uint32_t)kn_groups_rows(search->lattice, groups, g)}; /* below 2^32 rows: optimal.c */
     for (uint32_t q = 0; fixed && q < domain->task->tuples->n_qis; q++) {
         uint32_t i = 0, n = 0;
         while (i < search->n_columns && search->columns[i] != q) i++;

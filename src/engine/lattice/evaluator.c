@@ -187,12 +187,12 @@ static kn_status release_classes(kn_release *release, kn_evaluator *evaluator, c
         kn_class_counts counts;
         class_of[g] = KN_NONE;
         if (!class_holds(&counts, evaluator, groups, g)) {
-            release->n_suppressed += (uint32_t)counts.n_rows;
+            release->n_suppressed += counts.n_rows;
             continue;
         }
         uint32_t c = class_of[g] = release->n_classes++;
-        release->class_rows[c] = (uint32_t)counts.n_rows;
-        release->class_persons[c] = (uint32_t)counts.n_persons;
+        release->class_rows[c] = counts.n_rows;
+        release->class_persons[c] = counts.n_persons;
         fill_cells(release->cells + (size_t)c * n_qis, evaluator, groups, g);
     }
     release->class_rows[release->n_classes] = release->n_suppressed;

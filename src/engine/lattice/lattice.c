@@ -99,12 +99,12 @@ done:
 size_t kn_groups_bytes(const kn_lattice *lattice, size_t n)
 {
     const size_t histograms = lattice->has_histograms ? 24 * (size_t)lattice->tuples->n_sensitive : 0;
-    return (8 * (size_t)lattice->n_words + 4 * (size_t)lattice->width + histograms) * n;
+    return (8 * (size_t)lattice->n_words + 8 * (size_t)lattice->width + histograms) * n;
 }
 
 size_t kn_groups_room(const kn_lattice *lattice, const kn_groups *groups)
 {
-    return kn_groups_bytes(lattice, kn_array_bytes(groups->counts) / (4 * (size_t)lattice->width));
+    return kn_groups_bytes(lattice, kn_array_bytes(groups->counts) / (8 * (size_t)lattice->width));
 }
 
 static kn_status groups_reserve(kn_groups *groups, const kn_lattice *lattice, uint32_t n, kn_error *err)
@@ -151,7 +151,7 @@ static kn_status tuples_as_groups(kn_groups *groups, const kn_lattice *lattice, 
     for (uint32_t q = 0; q < tuples->n_qis; q++) groups->levels[q] = lattice->columns[q].min_level;
     tuple_keys(groups, lattice);
     for (uint32_t t = 0; t < tuples->n_tuples; t++) {
-        uint32_t *counts = &groups->counts[(size_t)t * lattice->width];
+        uint64_t *counts = &groups->counts[(size_t)t * lattice->width];
         counts[0] = tuples->rows[t];
         if (lattice->has_persons) counts[1] = tuples->persons[t];
     }
@@ -313,11 +313,11 @@ static inline __attribute__((always_inline)) uint32_t roll_keys(kn_groups *out, 
                                                                 uint32_t slot_bits, uint32_t n_words, uint32_t width,
                                                                 uint32_t *map)
 {
-    const uint32_t last_slot = (uint32_t)((1ull << slot_bits) - 1), *from_counts = from->counts;
-    const uint64_t *from_keys = from->keys;
-    uint64_t *keys = out->keys;
+    const uint32_t last_slot = (uint32_t)((1ull << slot_bits) - 1);
+    const uint64_t *from_keys = from->keys, *from_counts = from->counts;
+    uint64_t *keys = out->keys, *counts = out->counts;
     const uint64_t factor = kn_hash_key[0];
-    uint32_t *counts = out->counts, n = 0;
+    uint32_t n = 0;
     for (uint32_t i = 0; i < from->n; i++) {
         uint64_t *key = keys + (size_t)n * n_words, hash = 0; /* made where it would stand if new */
         for (uint32_t w = 0; w < n_words; w++) key[w] = from_keys[(size_t)i * n_words + w];
@@ -337,8 +337,8 @@ static inline __attribute__((always_inline)) uint32_t roll_keys(kn_groups *out, 
         group = is_new ? n : group;
         slots[slot] = group;
         for (uint32_t w = 0; w < width; w++) {
-            uint32_t *to = &counts[(size_t)group * width + w];
-            *to = (*to & (is_new - 1)) + from_counts[(size_t)i * width + w];
+            uint64_t *to = &counts[(size_t)group * width + w];
+            *to = (*to & ((uint64_t)is_new - 1)) + from_counts[(size_t)i * width + w];
         }
         if (map != NULL) map[i] = group;
         n += is_new;
@@ -454,7 +454,7 @@ done:
 size_t kn_lattice_entries(const kn_lattice *lattice)
 {
     size_t n = 0;
-    for (uint32_t s = 0; s < lattice->tuples->n_sensitive; s++) n += 2 * (size_t)lattice->tuples->sensitive[s].n_values;
+    for (uint32_t s = 0; s < lattice->tuples->n_sensitive; s++) n += lattice->tuples->sensitive[s].n_values;
     return n;
 }
 

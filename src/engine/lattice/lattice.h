@@ -15,7 +15,7 @@
  * what it would count twice. Histograms of the sensitive columns are carried on request (KN_LATTICE_HISTOGRAMS).
  *
  * Cost of a roll-up: about 5 ns per group of the source; memory: 8 bytes of key (more when a key does not fit into 64
- * bits) and 4 or 8 bytes of counts per group. */
+ * bits) and 8 or 16 bytes of counts per group. */
 // clang-format on
 #ifndef KN_ENGINE_LATTICE_LATTICE_H
 #define KN_ENGINE_LATTICE_LATTICE_H
@@ -49,7 +49,7 @@ typedef struct kn_groups {
     uint32_t n;
     uint32_t *levels; /* n_qis */
     uint64_t *keys;   /* n * n_words */
-    uint32_t *counts; /* n * width: rows, and persons where they are not rows */
+    uint64_t *counts; /* n * width: rows, and persons where they are not rows */
     /* Persons with several groups, ascending by person: what later roll-ups subtract. */
     uint32_t n_repeats;
     kn_person_tuple *repeats;  /* `tuple` is a group here */
@@ -116,18 +116,18 @@ static inline uint32_t kn_groups_node(const kn_lattice *lattice, const kn_groups
 }
 
 /* Rows and persons of a group. */
-static inline uint32_t kn_groups_rows(const kn_lattice *lattice, const kn_groups *groups, uint32_t g)
+static inline uint64_t kn_groups_rows(const kn_lattice *lattice, const kn_groups *groups, uint32_t g)
 {
     return groups->counts[(size_t)g * lattice->width];
 }
-static inline uint32_t kn_groups_persons(const kn_lattice *lattice, const kn_groups *groups, uint32_t g)
+static inline uint64_t kn_groups_persons(const kn_lattice *lattice, const kn_groups *groups, uint32_t g)
 {
     return groups->counts[(size_t)g * lattice->width + lattice->has_persons];
 }
 
 /* Group g as models see it. `buffer` has room for n_sensitive histograms. */
 kn_class_counts kn_groups_class(const kn_lattice *lattice, const kn_groups *groups, uint32_t g, kn_histogram *buffer);
-/* Two entries per value of all sensitive columns. */
+/* An entry per value of all sensitive columns. */
 size_t kn_lattice_entries(const kn_lattice *lattice);
 
 /* The classes at `levels` straight from the tuples, for whoever must know who is where: *tuple_group has n_tuples

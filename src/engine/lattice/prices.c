@@ -15,7 +15,7 @@ static double total_price(const kn_tuples *tuples, const kn_objective *objective
         for (uint32_t node = 0; node < tree->n_nodes; node++) most = fmax(most, fabs(objective->node_price[q][node]));
         sum += most;
     }
-    return sum * tuples->n_rows;
+    return sum * (double)tuples->n_rows;
 }
 
 static kn_status cell_prices(kn_prices *prices, const kn_lattice *lattice, uint32_t q, kn_error *err)
@@ -116,14 +116,14 @@ done:
 
 /* --- Rows by sensitive value ----------------------------------------------------------------------------------- */
 
-/* Beyond, tables would not be worth their memory. */
+/* Beyond, tables would not be worth their memory, or sums over more rows would overflow. */
 static bool values_fit(const kn_objective *objective)
 {
     enum { MOST_CELLS = 1 << 21 };
     const kn_tuples *tuples = objective->tuples;
     size_t n_codes = 0;
     for (uint32_t q = 0; q < tuples->n_qis; q++) n_codes += tuples->domains[q]->n_codes;
-    return n_codes * tuples->sensitive[objective->column].n_values <= MOST_CELLS;
+    return n_codes * tuples->sensitive[objective->column].n_values <= MOST_CELLS && tuples->n_rows < INT32_MAX;
 }
 
 static double price_of(const kn_objective *objective, uint32_t q, const kn_cell *cell, uint32_t value)
@@ -162,12 +162,12 @@ static void choose_unit(kn_prices *prices, const kn_lattice *lattice)
 }
 
 /* joint[position at the least level * n_values + value]: rows. */
-static void count_rows(uint32_t *joint, const kn_prices *prices, const kn_tuples *tuples, const kn_lattice_level *level,
+static void count_rows(uint64_t *joint, const kn_prices *prices, const kn_tuples *tuples, const kn_lattice_level *level,
                        uint32_t q)
 {
     for (uint32_t t = 0; t < tuples->n_tuples; t++) {
         const kn_histogram histogram = kn_histogram_of(&tuples->sensitive[prices->column].by_tuple, t);
-        uint32_t *own = joint + (size_t)level->of_code[tuples->codes[q][t]] * prices->n_values;
+        uint64_t *own = joint + (size_t)level->of_code[tuples->codes[q][t]] * prices->n_values;
         for (uint32_t i = 0; i < histogram.n; i++) own[histogram.values[i]] += histogram.counts[i];
     }
 }
@@ -178,7 +178,7 @@ static kn_status value_prices(kn_prices *prices, const kn_lattice *lattice, uint
     const kn_lattice_column *column = &lattice->columns[q];
     const kn_lattice_level *least = &column->levels[column->min_level];
     const size_t n_values = prices->n_values;
-    uint32_t *joint = NULL;
+    uint64_t *joint = NULL;
     KN_NEW(joint, least->n * n_values + 1);
     KN_OWN(&prices->memory, prices->value_prices[q], (size_t)column->max_level + 1);
     KN_OWN(&prices->memory, prices->value_table[q], (size_t)column->max_level + 1);
@@ -196,7 +196,7 @@ static kn_status value_prices(kn_prices *prices, const kn_lattice *lattice, uint
         for (size_t p = 0; p < least->n; p++) {
             const size_t at = level->of_code[least->first_code[p]];
             for (uint32_t v = 0; v < n_values; v++)
-                kn_value_sum_add(&prices->value_table[q][l], own[at * n_values + v], joint[p * n_values + v]);
+                kn_value_sum_add(&prices->value_table[q][l], own[at * n_values + v], (int64_t)joint[p * n_values + v]);
         }
         kn_value_sum_carry(&prices->value_table[q][l]);
     }
@@ -294,7 +294,6 @@ double kn_prices_class_loss(const kn_prices *prices, long double sum, uint64_t n
     if (suppressed != NULL && n_suppressed > 0)
         sum += objective->type->price_class(objective->state, objective->tuples, suppressed, root, NULL, true);
     if (objective->type->finish == NULL) return kn_prices_round(sum);
-    kn_release sizes = {
-        .tuples = objective->tuples, .n_classes = (uint32_t)n_classes, .n_suppressed = (uint32_t)n_suppressed};
+    kn_release sizes = {.tuples = objective->tuples, .n_classes = (uint32_t)n_classes, .n_suppressed = n_suppressed};
     return kn_prices_round(objective->type->finish(objective->state, &sizes, kn_prices_round(sum)));
 }

@@ -46,7 +46,7 @@ void kn_ranking_offer(kn_ranking *ranking, const kn_node *node, const uint32_t *
 /* What is known of a node and of everything below it. */
 typedef struct known {
     int64_t penalty;     /* suppressed rows pay at least this more than their cells */
-    uint32_t suppressed; /* rows, at least */
+    uint32_t suppressed; /* rows, at least; no more than fit */
     uint32_t evaluated;  /* the node itself, not only one above it */
 } known;
 

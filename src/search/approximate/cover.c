@@ -54,7 +54,7 @@ typedef struct cover {
     kn_disjoint sets;
     /* a walk */
     kn_tuples tuples; /* the table's, with uncovered rows for persons */
-    uint32_t *tuple_uncovered;
+    uint64_t *tuple_uncovered;
     kn_task inner;
     kn_full_domain *domain;
     finds *finds; /* [worker] */
@@ -122,12 +122,12 @@ static kn_status visit(void *context, const kn_batch *batch, kn_evaluator *evalu
     if (!count && too_dear(c, groups->levels)) return KN_OK;
     const uint32_t node = node_number(lattice, groups->levels);
     for (uint32_t g = 0; g < groups->n; g++) {
-        uint32_t n_uncovered = kn_groups_persons(lattice, groups, g);
+        const uint64_t n_uncovered = kn_groups_persons(lattice, groups, g);
         if (n_uncovered == 0 || kn_groups_rows(lattice, groups, g) < c->k) continue;
         double price = 0;
         for (uint32_t q = 0; q < c->tuples.n_qis; q++)
             price += c->task->objective->node_price[q][kn_groups_node(lattice, groups, g, q)];
-        double ratio = price / (n_uncovered < most ? n_uncovered : most);
+        double ratio = price / (double)(n_uncovered < most ? n_uncovered : most);
         if (count) {
             own->n_by_ratio[bucket_of(ratio)]++;
         } else if (ratio <= c->limit) {
@@ -355,7 +355,7 @@ done:
 static kn_status cover_search(kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint32_t n = task->tuples->n_rows, k = kn_approximate_k(task);
+    const uint32_t n = (uint32_t)task->tuples->n_rows, k = kn_approximate_k(task);
     uint32_t *row_class = NULL, n_classes = n > 0;
     uint64_t n_looks = 0;
     KN_TRY(kn_tick(task->ticker, "cover", 0, err));

@@ -8,7 +8,7 @@
 kn_status kn_disjoint_init(kn_disjoint *d, kn_near *near, uint32_t *row_class, uint32_t k, kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint32_t n_rows = near->tuples->n_rows;
+    const uint32_t n_rows = (uint32_t)near->tuples->n_rows;
     *d = (kn_disjoint){.near = near, .k = k, .n_uncovered = n_rows, .row_class = row_class, .radius = INFINITY};
     memset(row_class, 0xFF, n_rows * sizeof *row_class);
     KN_TRY(kn_view_init(&d->view, near, err));
@@ -193,7 +193,7 @@ void kn_disjoint_close(kn_disjoint *d, uint32_t centre)
 
 void kn_disjoint_number(kn_disjoint *d, uint32_t *n_classes)
 {
-    const uint32_t n = d->near->tuples->n_rows;
+    const uint32_t n = (uint32_t)d->near->tuples->n_rows;
     *n_classes = 0;
     for (uint32_t v = 0; v < n; v++) d->row_class[d->row[v]] = class_of(d, v);
     for (uint32_t class = 0; class < d->n_classes; class ++)

@@ -566,7 +566,7 @@ static bool is_binary(const kn_tuples *tuples)
 static kn_status refuse_large(const kn_task *task, const kn_factor_claim *claim, uint32_t block, kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint32_t n = task->tuples->n_rows;
+    const uint32_t n = (uint32_t)task->tuples->n_rows;
     const double limit = kn_args_number(task->args, "limit");
     if (block == 0 && n > limit)
         KN_FAIL(KN_RESOURCES,
@@ -580,7 +580,7 @@ done:
 kn_status kn_factor_search(kn_answer *answer, const kn_task *task, const kn_factor_claim *claim, kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint32_t n = task->tuples->n_rows, block = (uint32_t)kn_args_number(task->args, "block");
+    const uint32_t n = (uint32_t)task->tuples->n_rows, block = (uint32_t)kn_args_number(task->args, "block");
     uint32_t *row_class = NULL, n_classes = n > 0, n_blocks = 1;
     kn_factor factor = {0};
     KN_TRY(kn_tick(task->ticker, claim->name, 0, err));

@@ -511,7 +511,7 @@ static kn_status cut_large(uint32_t *component, uint32_t *n_components, const kn
                            uint32_t k, kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint32_t n = task->tuples->n_rows, n_before = *n_components;
+    const uint32_t n = (uint32_t)task->tuples->n_rows, n_before = *n_components;
     uint32_t *start = NULL, *members = NULL;
     double *before = NULL;
     kn_pricer *pricer = NULL;
@@ -542,7 +542,7 @@ done:
 static kn_status forest_search(kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint32_t n = task->tuples->n_rows, k = kn_approximate_k(task);
+    const uint32_t n = (uint32_t)task->tuples->n_rows, k = kn_approximate_k(task);
     uint32_t *rows = NULL, *component = NULL, *row_class = NULL, n_components = n > 0, column;
     kn_trees trees = {0};
     double bound = 0;

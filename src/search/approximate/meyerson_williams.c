@@ -278,12 +278,13 @@ static kn_status ball_classes(uint32_t *row_class, uint32_t *n_classes, uint64_t
     const unsigned n_threads = kn_pool_threads(task->pool);
     const double limit = kn_args_number(task->args, "limit");
     balls b = {.task = task, .k = k};
-    if (task->tuples->n_rows > limit)
-        KN_FAIL(KN_RESOURCES,
-                "meyerson-williams takes tables of up to %.0f rows, and this one has %u; choose forest or cover, which "
-                "prove "
-                "more, or raise limit=",
-                limit, task->tuples->n_rows);
+    if ((double)task->tuples->n_rows > limit)
+        KN_FAIL(
+            KN_RESOURCES,
+            "meyerson-williams takes tables of up to %.0f rows, and this one has %llu; choose forest or cover, which "
+            "prove "
+            "more, or raise limit=",
+            limit, (unsigned long long)task->tuples->n_rows);
     KN_TRY(kn_near_new(&b.near, task->objective, err));
     KN_TRY(kn_disjoint_init(&b.sets, b.near, row_class, k, err));
     KN_NEW_RAW(b.least_radius, b.near->n);
@@ -314,7 +315,7 @@ done:
 static kn_status meyerson_williams_search(kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint32_t n = task->tuples->n_rows, k = kn_approximate_k(task);
+    const uint32_t n = (uint32_t)task->tuples->n_rows, k = kn_approximate_k(task);
     const bool by_balls = kn_args_is(task->args, "sets", "balls");
     const double ratio = 3 * k * (1 + log(2.0 * k));
     uint32_t *row_class = NULL, n_classes = n > 0;

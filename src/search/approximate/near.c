@@ -155,7 +155,7 @@ kn_status kn_near_new(kn_near **out, const kn_objective *objective, kn_error *er
     cut(near, 0, scratch);
     for (uint32_t i = 0; i < near->n; i++) {
         near->position[near->tuple[i]] = i;
-        near->rows[i] = tuples->rows[near->tuple[i]];
+        near->rows[i] = (uint32_t)tuples->rows[near->tuple[i]];
         for (uint32_t q = 0; q < near->n_qis; q++)
             near->codes[(size_t)i * near->n_qis + q] = tuples->codes[q][near->tuple[i]];
     }

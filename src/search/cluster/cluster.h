@@ -206,12 +206,13 @@ typedef struct kn_cluster_block {
     uint16_t *columns;           /* scratch of the loader: lane by lane */
     kn_cluster_site site;
 
-    uint32_t *sensitive; /* [column * record_capacity + record], where models ask for histograms */
-    uint32_t *histogram_values, *histogram_counts; /* as many as `sensitive` */
-    kn_histogram *histograms;                      /* of the records that were counted last */
-    uint32_t *value_counts;                        /* scratch, by sensitive value; all 0 between uses */
-    uint32_t *codes;                               /* record_capacity */
-    kn_set_pool *set_pool;                         /* sets that had to be made to be priced */
+    uint32_t *sensitive;        /* [column * record_capacity + record], where models ask for histograms */
+    uint32_t *histogram_values; /* as many as `sensitive` */
+    uint64_t *histogram_counts; /* the same */
+    kn_histogram *histograms;   /* of the records that were counted last */
+    uint32_t *value_counts;     /* scratch, by sensitive value; all 0 between uses */
+    uint32_t *codes;            /* record_capacity */
+    kn_set_pool *set_pool;      /* sets that had to be made to be priced */
     uint32_t n_pooled;
 } kn_cluster_block;
 

@@ -371,7 +371,8 @@ int64_t kn_cluster_exact(kn_cluster_block *block, const uint32_t *members, uint3
 static void count_column(kn_cluster_block *block, uint32_t s, uint32_t n_members)
 {
     size_t first = (size_t)s * block->record_capacity;
-    uint32_t *values = block->histogram_values + first, *counts = block->histogram_counts + first, n = 0;
+    uint32_t *values = block->histogram_values + first, n = 0;
+    uint64_t *counts = block->histogram_counts + first;
     uint32_t n_values = block->problem->tuples->sensitive[s].n_values, *number = block->value_counts;
     if (n_values / 4 <= n_members) {
         for (uint32_t x = 0; x < n_members; x++) number[block->codes[x]]++;
@@ -419,7 +420,8 @@ void kn_cluster_count_one(kn_cluster_block *block, uint32_t record)
 {
     for (uint32_t s = 0; s < block->problem->tuples->n_sensitive; s++) {
         size_t first = (size_t)s * block->record_capacity;
-        uint32_t *values = block->histogram_values + first, *counts = block->histogram_counts + first;
+        uint32_t *values = block->histogram_values + first;
+        uint64_t *counts = block->histogram_counts + first;
         uint32_t value = block->sensitive[first + record], n = block->histograms[s].n;
         uint32_t place = place_of_value(&block->histograms[s], value);
         if (place == n || values[place] != value) {
@@ -437,7 +439,7 @@ uint32_t kn_cluster_counted_like(const kn_cluster_block *block, uint32_t record)
 {
     const kn_histogram *histogram = &block->histograms[0];
     uint32_t value = block->sensitive[record], place = place_of_value(histogram, value);
-    return place < histogram->n && histogram->values[place] == value ? histogram->counts[place] : 0;
+    return place < histogram->n && histogram->values[place] == value ? (uint32_t)histogram->counts[place] : 0;
 }
 
 bool kn_cluster_counted_hold(const kn_cluster_block *block, uint32_t n_members, int32_t n_persons)

@@ -40,8 +40,8 @@ static double balanced(double x, double k)
 static kn_status prepare(kn_cuts *cuts, kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint32_t n = cuts->tuples->n_rows;
-    if (n >= MOST_SIZES) return KN_OK;
+    if (cuts->tuples->n_rows >= MOST_SIZES) return KN_OK;
+    const uint32_t n = (uint32_t)cuts->tuples->n_rows;
     KN_NEW(cuts->size_bound, n + (size_t)1);
     for (uint32_t x = 0; x <= n; x++) {
         double suppressed = x > 0 ? cuts->size_bound[x - 1] + n : 0;

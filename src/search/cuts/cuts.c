@@ -198,12 +198,12 @@ static void fill_item(kn_cuts *cuts, uint32_t tuple, uint32_t *const *position_o
     uint16_t *key = cuts->items.keys + (size_t)tuple * cuts->n_keys;
     double *lanes = cuts->items.lanes + (size_t)tuple * cuts->n_lanes;
     for (uint32_t q = 0; q < cuts->n_columns; q++) key[q] = (uint16_t)position_of[q][t->codes[q][tuple]];
-    lanes[KN_LANE_ROWS] = t->rows[tuple];
-    if (cuts->person_lane != KN_LANE_ROWS) lanes[cuts->person_lane] = t->persons[tuple];
+    lanes[KN_LANE_ROWS] = (double)t->rows[tuple];
+    if (cuts->person_lane != KN_LANE_ROWS) lanes[cuts->person_lane] = (double)t->persons[tuple];
     for (uint32_t s = 0; s < t->n_sensitive; s++) {
         if (cuts->value_lane[s] == KN_NONE) continue;
         const kn_histogram own = kn_histogram_of(&t->sensitive[s].by_tuple, tuple);
-        for (uint32_t i = 0; i < own.n; i++) lanes[cuts->value_lane[s] + own.values[i]] += own.counts[i];
+        for (uint32_t i = 0; i < own.n; i++) lanes[cuts->value_lane[s] + own.values[i]] += (double)own.counts[i];
     }
     if (cuts->bound->item != NULL) lanes[KN_LANE_BOUND] = cuts->bound->item(cuts, lanes);
 }
@@ -234,7 +234,8 @@ done:
 bool kn_cuts_hold_models(const kn_cuts *cuts, const double *lanes)
 {
     const kn_tuples *t = cuts->tuples;
-    uint32_t values[MOST_LANES], counts[MOST_LANES], n = 0;
+    uint32_t values[MOST_LANES], n = 0;
+    uint64_t counts[MOST_LANES];
     kn_histogram histograms[MOST_LANES];
     kn_class_counts class = {.n_rows = (uint64_t)lanes[KN_LANE_ROWS], .sensitive = histograms};
     class.n_persons = (uint64_t)lanes[cuts->person_lane];
@@ -244,7 +245,7 @@ bool kn_cuts_hold_models(const kn_cuts *cuts, const double *lanes)
             double rows = lanes[cuts->value_lane[s] + v];
             if (rows == 0) continue;
             values[n] = v;
-            counts[n++] = (uint32_t)rows;
+            counts[n++] = (uint64_t)rows;
             histograms[s].n++;
         }
     }

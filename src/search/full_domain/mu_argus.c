@@ -198,10 +198,11 @@ typedef struct cells_state {
     kn_owner memory; /* all arrays */
     kn_starred starred;
     uint32_t n_groups;
-    uint32_t **nodes;       /* [q][group] */
-    bool *unsafe;           /* [combination * n_groups + group] */
-    uint32_t *of, *persons; /* scratch: [group] */
-    uint64_t *stars;        /* [group]: a bit per column */
+    uint32_t **nodes;  /* [q][group] */
+    bool *unsafe;      /* [combination * n_groups + group] */
+    uint32_t *of;      /* scratch: [group] */
+    uint64_t *persons; /* the same */
+    uint64_t *stars;   /* [group]: a bit per column */
     kn_group_column *columns;
     uint32_t *class_of; /* [group]; KN_NONE: suppressed */
     uint32_t n_classes;
@@ -321,7 +322,7 @@ static kn_status cells_answer(kn_answer *answer, const cells_state *c, const sea
     answer->recoding = KN_RECODING_LOCAL;
     answer->bound = NAN;
     answer->n_classes = c->n_classes;
-    KN_NEW_RAW(answer->row_class, (size_t)tuples->n_rows + 1);
+    KN_NEW_RAW(answer->row_class, (size_t)tuples->n_records + 1);
     KN_NEW(answer->cells, (size_t)c->n_classes * tuples->n_qis + 1);
     memcpy(answer->cells, c->cells, (size_t)c->n_classes * tuples->n_qis * sizeof *c->cells);
     for (uint32_t row = 0; row < tuples->n_records; row++)

@@ -61,6 +61,12 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     kn_ranking ranking = {0};
     kn_sweep_result result;
     KN_TRY(kn_narrow(&narrowed, task, err));
+    if (narrowed.n_nodes_left > most_nodes && task->tuples->n_rows >= KN_NONE - 1)
+        KN_FAIL(
+            KN_USAGE,
+            "optimal searches a lattice of more than %.0f nodes by counts of 32 bits, and there are %llu rows, more "
+            "than %u; limit the levels, or choose datafly or samarati",
+            most_nodes, (unsigned long long)task->tuples->n_rows, KN_NONE - 2);
     KN_TRY(kn_ranking_new(&ranking, (size_t)kn_args_number(task->args, "top"), task->tuples->n_qis, err));
     KN_TRY(kn_full_domain_new(&domain, &narrowed.task, narrowed.n_nodes_left <= most_nodes ? KN_MOST_COMBOS : 0, err));
     if (narrowed.n_nodes_left <= most_nodes) KN_TRY(kn_sweep(&result, &ranking, domain, task->effort, err));

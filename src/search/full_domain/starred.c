@@ -12,6 +12,7 @@ kn_status kn_starred_init(kn_starred *out, const kn_full_domain *domain, kn_eval
     KN_OWN(&out->memory, out->cells, (size_t)tuples->n_qis + 1);
     KN_OWN(&out->memory, out->sums, n_values + 1);
     KN_OWN(&out->memory, out->entries, n_values + 1);
+    KN_OWN(&out->memory, out->entry_counts, n_values + 1);
     KN_OWN(&out->memory, out->histograms, 2 * (size_t)tuples->n_sensitive + 1);
 done:
     if (status != KN_OK) kn_starred_free(out);
@@ -55,16 +56,18 @@ bool kn_starred_holds(const kn_starred *starred, const uint32_t *items, const ui
     }
     at = 0;
     uint32_t *values = starred->entries;
+    uint64_t *value_counts = starred->entry_counts;
     for (uint32_t v = 0; lattice->has_histograms && v < tuples->n_sensitive; v++) {
         uint32_t n_values = tuples->sensitive[v].n_values, n_present = 0;
         for (uint32_t x = 0; x < n_values; x++) {
             values[n_present] = x;
-            values[n_values + n_present] = (uint32_t)sums[at + x];
+            value_counts[n_present] = sums[at + x];
             n_present += sums[at + x] > 0;
             sums[at + x] = 0;
         }
-        histograms[v] = (kn_histogram){n_present, values, values + n_values};
-        values += 2 * (size_t)n_values;
+        histograms[v] = (kn_histogram){n_present, values, value_counts};
+        values += n_values;
+        value_counts += n_values;
         at += n_values;
     }
     if (lattice->has_histograms) counts.sensitive = histograms;

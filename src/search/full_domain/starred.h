@@ -13,6 +13,7 @@ typedef struct kn_starred {
     kn_cell *cells;        /* [q] of the class at hand; set by the caller */
     uint64_t *sums;        /* of its sensitive values, all 0 between uses ... */
     uint32_t *entries;
+    uint64_t *entry_counts;
     kn_histogram *histograms; /* ... and as lists, two per sensitive column */
 } kn_starred;
 

@@ -22,7 +22,8 @@ typedef struct exhaustion {
     uint32_t *choice; /* [subset]: the class that holds its first row */
     kn_set_pool *sets;
     kn_histogram *histograms;
-    uint32_t *values, *counts; /* behind the histograms: n_sensitive * MAX_ROWS each */
+    uint32_t *values; /* behind the histograms: n_sensitive * MAX_ROWS each */
+    uint64_t *counts;
 } exhaustion;
 
 static void count_values(exhaustion *x, uint32_t subset)
@@ -30,7 +31,8 @@ static void count_values(exhaustion *x, uint32_t subset)
     const kn_tuples *t = x->task->tuples;
     for (uint32_t s = 0; s < t->n_sensitive; s++) {
         const kn_column *column = t->sensitive[s].column;
-        uint32_t *values = x->values + s * MAX_ROWS, *counts = x->counts + s * MAX_ROWS, n = 0;
+        uint32_t *values = x->values + s * MAX_ROWS, n = 0;
+        uint64_t *counts = x->counts + s * MAX_ROWS;
         for (uint32_t row = 0; row < x->n; row++) {
             if (!(subset >> row & 1)) continue;
             uint32_t value = kn_column_value(column, kn_column_code(column, row)), at = 0;
