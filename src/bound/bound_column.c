@@ -91,13 +91,13 @@ kn_bound_shape kn_bound_shape_of(const kn_task *task, uint32_t q)
 }
 
 /* Not where the price of a cell depends on more than its values: top and bottom coding, a missing cell that may be any
- * value, an order of its own, groups instead of small sets. */
+ * value, an order of its own, groups instead of small sets, a collection of subsets. */
 bool kn_bound_is_provable(const kn_task *task, uint32_t q)
 {
     const kn_domain *domain = task->tuples->domains[q];
     if (kn_bound_has_nodes(task, q)) return true;
     if (kn_bound_shape_of(task, q) == KN_SHAPE_NONE || !task->objective->type->monotone) return false;
-    if (domain->coding != NULL || domain->missing_is_wildcard) return false;
+    if (domain->coding != NULL || domain->missing_is_wildcard || domain->subsets != NULL) return false;
     if (domain->kind == KN_DOMAIN_RANGES) return domain->naming != KN_NAMES_ENDS;
     return domain->kind == KN_DOMAIN_SETS && (domain->groups == NULL || domain->max_members > 2);
 }

@@ -40,7 +40,7 @@ kn_status kn_certificate_possible(const kn_task *task, kn_error *err)
     if (task->objective->type->price_cell == NULL || !has_any)
         KN_FAIL_AT(KN_USAGE, place,
                    "--certificate: there is one for sums over cells only, and none for columns with a top, a bottom, a "
-                   "rounding or an order of their own; --certify gives the bound without it");
+                   "rounding, an order or subsets of their own; --certify gives the bound without it");
 done:
     return status;
 }

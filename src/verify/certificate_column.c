@@ -15,7 +15,7 @@ bool kn_proof_is_possible(const kn_verify_request *request, uint32_t column, kn_
     if (about == NULL || about->role != KN_ROLE_QUASI || about->domain == NULL) return false;
     const kn_domain *domain = about->domain;
     if (cells == KN_PROOF_NODES) return domain->kind == KN_DOMAIN_TREE;
-    if (domain->coding != NULL || domain->missing_is_wildcard) return false;
+    if (domain->coding != NULL || domain->missing_is_wildcard || domain->subsets != NULL) return false;
     if (cells == KN_PROOF_INTERVALS) return domain->kind == KN_DOMAIN_RANGES && domain->naming != KN_NAMES_ENDS;
     return domain->kind == KN_DOMAIN_SETS && (domain->groups == NULL || domain->max_members > 2);
 }

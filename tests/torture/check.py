@@ -46,7 +46,7 @@ REFUSALS = [
     r"minimizes sums over cells only, and \S+ is none",
     r"(k-optimize|hill-climb|genetic|anneal): measure \S+ prices nodes|no set of cuts meets the models",
     r"values=\S+ is no value of column|bottom: [0-9.-]+ is above top",
-    r"^--certificate: (there is|column)|there is no certificate: |at most [0-9]+ can be told apart; give it a width with coarse=",
+    r"(^|kanon: )--certificate: (there is|column)|there is no certificate: |at most [0-9]+ can be told apart; give it a width with coarse=",
 ]
 # what `verify` sees without knowing which row is whose
 VERIFIABLE = {"k-anonymity", "l-diversity", "p-sensitive", "alpha-k", "t-closeness", "beta-likeness", "delta-disclosure", "k-map",

@@ -302,7 +302,8 @@ def draw_options(rng, case, k, pools):
         options.append(["model", draw_population(rng, case, pools)])
     for chance, option in ((0.2, ["missing", "wildcard"]), (0.12, ["null", ",NA,-"]), (0.12, ["trim", "yes"]),
                            (0.12, ["guard-formulas", "yes"]), (0.1, ["fold-sensitive", "yes"]), (0.1, ["polish", "yes"]),
-                           (0.03, ["certify", "yes"]), (0.1, ["explain", "yes"]), (0.1, ["redact", "yes"]),
+                           (0.03, ["certify", "yes"]), (0.04, ["certificate", "proof.txt"]), (0.1, ["explain", "yes"]),
+                           (0.1, ["redact", "yes"]),
                            (0.15, ["order", "input"]), (0.1, ["cells", rng.choice(["bounds", "both"])]),
                            (0.1, ["language", "de"]), (0.3, ["measure", rng.choice(MEASURES)]),
                            (0.5, ["seed", str(rng.randrange(1000))])):
