@@ -257,7 +257,7 @@ static kn_status limited_bound(run *r, kn_bound_effort effort, kn_error *err)
     const bool certify = effort >= KN_BOUND_CERTIFY;
     const double granted =
         certify ? fmax(seconds_granted(r), LEAST_PROOF * limit) : fmin(BOUND_SHARE * limit, seconds_left(r));
-    const double needed = fmax(BOUND_PER_READ * r->input->seconds_read, BOUND_PER_ROW * r->task.tuples->n_rows);
+    const double needed = fmax(BOUND_PER_READ * r->input->seconds_read, BOUND_PER_ROW * (double)r->task.tuples->n_rows);
     const bool no_time = limit > 0 && !certify && granted < needed;
     kn_ticker_limit(&r->input->ticker, limit > 0 ? granted : 0);
     *any = (kn_lower_bound){.value = NAN, .is_certified = certify};

@@ -132,7 +132,8 @@ static void a_run_counts_its_own_memory_only(void **state)
 {
     static const char *const local[] = {LOCAL, "threads", "1", NULL};
     static const char *const global[] = {GLOBAL, "threads", "1", NULL};
-    static const char *const tight[] = {GLOBAL, "threads", "1", "memory", "1M", NULL};
+    static const char *const tight[] = {TABLE, "k",      "5",      "algorithm", "mondrian", "memory",
+                                        "1M",  "output", "@b.csv", "threads",   "1",        NULL};
     one_run a = {.pairs = local}, b = {.pairs = global};
     run_one(&a);
     run_one(&b);

@@ -204,7 +204,7 @@ static kn_status bound_cells(kn_bound *bound, const kn_task *task, kn_bound_effo
     const double end = end_of(task);
     KN_TRY(kn_bound_problem_new(&bound->problem, task, asked == KN_BOUND_PROVE, err));
     bound->problem->spent = &bound->work;
-    const effort e = effort_of(asked, task->tuples->n_rows);
+    const effort e = effort_of(asked, (uint32_t)task->tuples->n_rows);
     if (bound->problem->n_columns > 0) KN_TRY(find_dual(bound, &e, asked, err));
     if (bound->why != KN_SAY_NOTHING) goto done;
     bound->method = KN_BOUND_DUAL;

@@ -272,7 +272,7 @@ static kn_status look_into(search *s, struct own *own, const uint32_t *codes, ui
         for (uint32_t i = 0; i < s->n_tables; i++)
             sum += s->tables[i].price[(size_t)codes[i] * s->tables[i].n + others[i]];
         if (sum < kth_distance(s, own))
-            KN_TRY(add_near(s, own, (near){sum, s->task->tuples->persons[s->order[place]]}, err));
+            KN_TRY(add_near(s, own, (near){sum, (uint32_t)s->task->tuples->persons[s->order[place]]}, err));
     }
     own->work += (uint64_t)(place - this->first) * s->n_tables;
 done:
@@ -316,7 +316,7 @@ static kn_status run_job(void *context, size_t job, unsigned worker, kn_error *e
             /* Sums of floats: off by less than this share. Fewer than k persons: nothing but suppression is left. */
             least = isinf(distance) ? s->root : distance * (1 - 1e-5);
         }
-        s->job_sum[job] += (least > kept ? least : kept) * tuples->rows[tuple];
+        s->job_sum[job] += (least > kept ? least : kept) * (double)tuples->rows[tuple];
     }
     s->job_work[job] = own->work;
 done:

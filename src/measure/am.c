@@ -20,7 +20,7 @@ static double price_class(const void *state, const kn_tuples *tuples, const kn_c
 
 static double finish(const void *state, const kn_release *release, double sum)
 {
-    return release->tuples->n_rows > 0 ? sum / release->tuples->n_rows : 0;
+    return release->tuples->n_rows > 0 ? sum / (double)release->tuples->n_rows : 0;
 }
 
 const kn_measure kn_measure_am = {

@@ -13,7 +13,7 @@ static double price_class(const void *state, const kn_tuples *tuples, const kn_c
 
 static double finish(const void *state, const kn_release *release, double sum)
 {
-    return release->tuples->n_rows / (sum < 0 ? -sum : 1.0);
+    return (double)release->tuples->n_rows / (sum < 0 ? -sum : 1.0);
 }
 
 const kn_measure kn_measure_average_class = {

@@ -33,7 +33,7 @@ double kn_histogram_entropy(const kn_histogram *histogram)
 {
     double rows = 0, n_log_n = 0;
     for (uint32_t i = 0; i < histogram->n; i++) {
-        double n = histogram->counts[i];
+        double n = (double)histogram->counts[i];
         rows += n;
         if (n > 1) n_log_n += n * log2(n);
     }

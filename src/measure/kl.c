@@ -20,7 +20,7 @@ enum { N_CHUNKS = 4 };
 static double class_density(const kn_release *release, uint32_t c)
 {
     const kn_tuples *tuples = release->tuples;
-    double density = release->class_rows[c];
+    double density = (double)release->class_rows[c];
     for (uint32_t q = 0; q < tuples->n_qis; q++)
         density /= kn_cell_size(&release->cells[(size_t)c * tuples->n_qis + q], tuples->domains[q], release->sets);
     return density;
@@ -29,7 +29,7 @@ static double class_density(const kn_release *release, uint32_t c)
 /* What the suppressed rows give to every tuple. */
 static double density_everywhere(const kn_release *release)
 {
-    double density = release->n_suppressed;
+    double density = (double)release->n_suppressed;
     for (uint32_t q = 0; q < release->tuples->n_qis; q++) density /= release->tuples->domains[q]->n_codes;
     return density;
 }
@@ -60,7 +60,8 @@ static kn_status price_apart(double *loss, const kn_release *release, kn_error *
     for (uint32_t c = 0; c < release->n_classes; c++) density[c] = class_density(release, c);
     for (uint32_t row = 0; row < tuples->n_records; row++) class_of[tuples->row_tuple[row]] = release->row_class[row];
     for (uint32_t t = 0; t < tuples->n_tuples; t++) {
-        double rows = tuples->rows[t], released = everywhere + (class_of[t] != KN_NONE ? density[class_of[t]] : 0);
+        double rows = (double)tuples->rows[t],
+               released = everywhere + (class_of[t] != KN_NONE ? density[class_of[t]] : 0);
         *loss += rows * log2(rows / released);
     }
 done:
@@ -115,7 +116,7 @@ static kn_status price_overlapping(double *loss, const kn_release *release, kn_p
     KN_TRY(kn_pool_run(pool, N_CHUNKS, spread_classes, &s, err));
     double everywhere = density_everywhere(release);
     for (uint32_t place = 0; place < tuples->n_tuples; place++) {
-        double rows = tuples->rows[tree->order[place]], released = everywhere;
+        double rows = (double)tuples->rows[tree->order[place]], released = everywhere;
         for (int chunk = 0; chunk < N_CHUNKS; chunk++) released += s.chunks[chunk].by_place[place];
         *loss += rows * log2(rows / released);
     }
@@ -136,7 +137,7 @@ static kn_status price_release(double *loss, const void *state, const kn_release
     *loss = 0;
     if (knows_coverage(release)) KN_TRY(kn_release_overlaps(&overlaps, release, pool, err));
     KN_TRY(overlaps ? price_overlapping(loss, release, pool, err) : price_apart(loss, release, err));
-    if (release->tuples->n_rows > 0) *loss /= release->tuples->n_rows;
+    if (release->tuples->n_rows > 0) *loss /= (double)release->tuples->n_rows;
 done:
     return status;
 }

@@ -129,7 +129,7 @@ kn_status kn_objective_new(kn_objective **out, const char *spec, const kn_tuples
         KN_TRY(kn_class_column(&objective->column, tuples, &objective->args, err));
     if (type->prepare != NULL) KN_TRY(type->prepare(&objective->state, tuples, &objective->args, err));
     if (type->per_cell) {
-        double cells = kn_tuples_weight(tuples) * tuples->n_rows;
+        double cells = kn_tuples_weight(tuples) * (double)tuples->n_rows;
         objective->scale = cells > 0 ? 1 / cells : 0;
     }
     if (type->price_cell != NULL) KN_TRY(price_tables(objective, err));
@@ -174,7 +174,7 @@ static kn_status column_sum(double *sum, const kn_objective *objective, const kn
         if (kept != NULL && cell->first == cell->last) {
             kept[cell->first] += column->rows[i];
         } else {
-            *sum += kn_objective_price(objective, release->sets, q, cell) * column->rows[i];
+            *sum += kn_objective_price(objective, release->sets, q, cell) * (double)column->rows[i];
         }
     }
     for (uint32_t code = 0; kept != NULL && code < domain->n_codes; code++) {
@@ -214,8 +214,8 @@ static kn_status row_loss(double *loss, const kn_objective *objective, const kn_
         const kn_histograms *values = &column->histograms[objective->column];
         for (uint32_t i = 0; i < column->n; i++)
             for (uint32_t e = values->start[i]; e < values->start[i + 1]; e++)
-                sum += values->counts[e] * objective->type->price_row(objective->state, tuples, release->sets, q,
-                                                                      &column->cells[i], values->values[e]);
+                sum += (double)values->counts[e] * objective->type->price_row(objective->state, tuples, release->sets,
+                                                                              q, &column->cells[i], values->values[e]);
         kn_column_clear(&room);
     }
     *loss = objective->type->finish(objective->state, release, sum);
@@ -264,7 +264,7 @@ kn_status kn_objective_column_loss(double *loss, const kn_objective *objective, 
                                    kn_error *err)
 {
     kn_status status = KN_OK;
-    double sum, cells = column_weight(objective, q) * objective->tuples->n_rows;
+    double sum, cells = column_weight(objective, q) * (double)objective->tuples->n_rows;
     *loss = NAN;
     if (objective->type->price_cell == NULL) return KN_OK;
     KN_TRY(column_sum(&sum, objective, release, q, err));

@@ -28,7 +28,7 @@ static double price_row(const void *state, const kn_tuples *tuples, const kn_set
 
 static double finish(const void *state, const kn_release *release, double sum)
 {
-    double cells = kn_tuples_weight(release->tuples) * release->tuples->n_rows;
+    double cells = kn_tuples_weight(release->tuples) * (double)release->tuples->n_rows;
     return cells > 0 ? sum / cells : 0;
 }
 

@@ -251,7 +251,7 @@ static kn_status price_column(void *context, size_t q, unsigned worker, kn_error
         sum += kn_private_information_cell(jobs->information, tuples, release->sets, (uint32_t)q, &column->cells[i],
                                            &histogram);
     }
-    jobs->columns[q] = tuples->n_rows > 0 ? jobs->information->table_entropy - sum / tuples->n_rows : 0;
+    jobs->columns[q] = tuples->n_rows > 0 ? jobs->information->table_entropy - sum / (double)tuples->n_rows : 0;
 done:
     kn_column_clear(&room);
     return status;

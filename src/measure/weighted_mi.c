@@ -64,7 +64,7 @@ static double price_row(const void *opaque, const kn_tuples *tuples, const kn_se
 static double finish(const void *opaque, const kn_release *release, double sum)
 {
     const state *self = opaque;
-    double cells = kn_tuples_weight(release->tuples) * release->tuples->n_rows;
+    double cells = kn_tuples_weight(release->tuples) * (double)release->tuples->n_rows;
     return cells > 0 ? (sum - self->share * self->kept) / cells : 0;
 }
 

@@ -138,7 +138,7 @@ static double class_rank(const kn_report *report, uint32_t c, kn_example_kind ki
     uint32_t n_qis = release->tuples->n_qis;
     double loss = 0;
     if (kind == KN_EXAMPLE_SMALLEST) return -(double)release->class_persons[c];
-    if (kind == KN_EXAMPLE_LARGEST) return release->class_persons[c];
+    if (kind == KN_EXAMPLE_LARGEST) return (double)release->class_persons[c];
     for (uint32_t q = 0; q < n_qis; q++) loss += cell_loss(report, q, &release->cells[(size_t)c * n_qis + q]);
     return loss;
 }

@@ -175,7 +175,7 @@ static kn_status axis_of_numbers(axis *out, const series *all, const kn_tuples *
     uint32_t counts[N_CATEGORIES * N_CATEGORIES];
     double edges[MOST_CATEGORIES];
     size_t n_edges;
-    KN_TRY(edges_make(edges, &n_edges, all, tuples->n_rows, err));
+    KN_TRY(edges_make(edges, &n_edges, all, (uint32_t)tuples->n_rows, err));
     for (;;) {
         size_t few = 0;
         axis_of_edges(out, all, edges, n_edges);
@@ -256,7 +256,7 @@ static kn_status axis_of_words(axis *out, const series *all, const kn_report *re
     snprintf(out->labels[n], LABEL_BYTES, "%s",
              kn_text_get(report->language, kn_facts_unit(report->facts), KN_TEXT_COMPARED_OTHERS));
     out->n = n + (counts[n * N_CATEGORIES] > 0);
-    double share = n > 0 ? (double)counts[n * N_CATEGORIES] / tuples->n_persons : 1;
+    double share = n > 0 ? (double)counts[n * N_CATEGORIES] / (double)tuples->n_persons : 1;
     if (share > MOST_OTHERS) out->n = 0; /* says nothing */
 done:
     kn_free(rows);
@@ -313,7 +313,7 @@ static double mean_after(const kn_release *release, const series *all)
             const double number = all->number[members != NULL ? members[i] : cell->first + i];
             if (isfinite(number)) within += number, n++;
         }
-        if (n > 0) sum += within / n * release->class_rows[c], n_rows += release->class_rows[c];
+        if (n > 0) sum += within / n * (double)release->class_rows[c], n_rows += (double)release->class_rows[c];
     }
     return n_rows > 0 ? sum / n_rows : NAN;
 }
@@ -321,7 +321,7 @@ static double mean_after(const kn_release *release, const series *all)
 /* Both means, in steps that `least` persons together can move them by, the spread being what it is. */
 static bool means(double out[2], const kn_report *report, const series *all, uint64_t least)
 {
-    const uint32_t n_rows = report->facts->tuples->n_rows;
+    const uint32_t n_rows = (uint32_t)report->facts->tuples->n_rows;
     double sum = 0, n = 0, low = INFINITY, high = -INFINITY;
     for (uint32_t row = 0; row < n_rows; row++) {
         const double number = all->number[all->row_value[row]];
@@ -352,8 +352,8 @@ static bool shares(double before[N_CATEGORIES], double after[N_CATEGORIES], cons
         double weights[N_CATEGORIES];
         class_weights(weights, release, c, all, about);
         for (size_t i = 0; i < about->n; i++) {
-            after[i] += weights[i] * release->class_rows[c];
-            n_after += weights[i] * release->class_rows[c];
+            after[i] += weights[i] * (double)release->class_rows[c];
+            n_after += weights[i] * (double)release->class_rows[c];
         }
     }
     for (size_t i = 0; i < about->n; i++) {

@@ -17,7 +17,7 @@ static void columns_table(page *to, const kn_report *report)
     page_head(to, headings, 7, 1);
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         const kn_report_column *column = &report->columns[q];
-        double n = tuples->n_rows > 0 ? tuples->n_rows : 1;
+        double n = tuples->n_rows > 0 ? (double)tuples->n_rows : 1;
         page_row(to);
         page_th(to, tuples->domains[q]->name);
         page_td_figure(to, page_number(to, report->facts->column_loss[q]).text);

@@ -139,7 +139,7 @@ kn_status kn_facts_summary(char **out, const kn_facts *facts, kn_error *err)
     loss_lines(&text, facts);
     if (r->n_suppressed != 0) {
         line(&text, "suppressed");
-        const double share = 100.0 * r->n_suppressed / facts->tuples->n_rows;
+        const double share = 100.0 * (double)r->n_suppressed / (double)facts->tuples->n_rows;
         kn_buffer_printf(&text, "%s row%s (%.*g %%)%s\n", grouped(a, r->n_suppressed), r->n_suppressed == 1 ? "" : "s",
                          share < 99.5 ? 2 : 3, share,
                          r->n_removed != 0 ? ", removed: too few to hide among each other"

@@ -258,7 +258,7 @@ static kn_status warn_of_copied_columns(kn_input *input, kn_error *err)
         if (column->role != KN_ROLE_SENSITIVE && column->role != KN_ROLE_INSENSITIVE) continue;
         char shown[KN_SHOWN_BYTES];
         if (column->whole_rows == NULL && kn_table_rows(table) >= FEW_ROWS &&
-            column->n_values > 0.9 * kn_table_rows(table))
+            column->n_values > 0.9 * (double)kn_table_rows(table))
             kn_sentences_add(
                 &input->warnings,
                 KN_SAID(KN_SAY_COPY_IDENTIFIES,

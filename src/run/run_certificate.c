@@ -69,7 +69,7 @@ static kn_status digest_values(char hex[KN_SHA256_HEX], const kn_bound_problem *
         for (uint32_t row = 0; row < tuples->n_rows; row++) values[row] = codes[tuples->row_tuple[row]];
         if (tuples->domains[q]->kind == KN_DOMAIN_SETS) {
             KN_NEW(seen, tuples->domains[q]->n_codes);
-            number_by_row(values, seen, tuples->n_rows);
+            number_by_row(values, seen, (uint32_t)tuples->n_rows);
             kn_free(seen);
             seen = NULL;
         }

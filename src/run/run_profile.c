@@ -185,7 +185,7 @@ static kn_status thresholds_make(profile *about, kn_error *err)
     for (uint32_t c = 0; c < table->n_columns && !about->input->redact; c++)
         if (about->guesses[c].role == KN_ROLE_QUASI)
             KN_TRY(kn_thresholds_suggest(&about->guesses[c].generalize, &table->columns[c], table->n_rows,
-                                         tuples->row_person, tuples->n_persons, policy_k(about), err));
+                                         tuples->row_person, (uint32_t)tuples->n_persons, policy_k(about), err));
 done:
     return status;
 }
@@ -367,7 +367,7 @@ static void text_models(kn_buffer *text, const profile *about)
 static void singled_out(kn_buffer *out, const profile *about, uint64_t n)
 {
     kn_buffer_printf(out, "%10llu  %5.1f%%  ", (unsigned long long)n,
-                     100.0 * (double)n / about->input->tuples->n_persons);
+                     100.0 * (double)n / (double)about->input->tuples->n_persons);
 }
 
 static void text_derived(kn_buffer *text, const profile *about)

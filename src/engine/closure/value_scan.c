@@ -146,7 +146,7 @@ static double class_price(const kn_value_scan *scan, uint32_t q, const kn_cell *
     const kn_objective *objective = scan->objective;
     double sum = 0;
     for (uint32_t i = 0; i < histogram->n; i++)
-        sum += histogram->counts[i] *
+        sum += (double)histogram->counts[i] *
                objective->type->price_row(objective->state, scan->tuples, NULL, q, cell, histogram->values[i]);
     return sum;
 }

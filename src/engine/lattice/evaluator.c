@@ -133,7 +133,7 @@ static void add_values(kn_value_sum *sum, const kn_prices *prices, const kn_latt
                        uint32_t g, const kn_histogram *histogram)
 {
     for (uint32_t i = 0; i < histogram->n; i++)
-        kn_value_sum_add(sum, prices->value_root[histogram->values[i]], histogram->counts[i]);
+        kn_value_sum_add(sum, prices->value_root[histogram->values[i]], (int64_t)histogram->counts[i]);
     for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
         const kn_value_price *own = prices->value_prices[q][groups->levels[q]] +
                                     (size_t)kn_groups_position(lattice, groups, g, q) * prices->n_values;

@@ -326,7 +326,7 @@ static int64_t bound_of(const huge *h)
 static kn_status order_columns(huge *h, kn_error *err)
 {
     kn_status status = KN_OK;
-    double *worth = NULL, n_rows = h->domain->task->tuples->n_rows;
+    double *worth = NULL, n_rows = (double)h->domain->task->tuples->n_rows;
     uint64_t *rows = NULL;
     uint32_t *order = h->ends[1].order;
     KN_NEW(worth, h->n_qis);

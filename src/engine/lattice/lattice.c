@@ -264,7 +264,8 @@ kn_status kn_lattice_order(uint32_t **order, uint32_t *n_order, const kn_lattice
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         const kn_domain *domain = tuples->domains[q];
         for (uint32_t code = 0; code < domain->n_codes; code++) {
-            double share = (double)kn_domain_seen_rows(domain, code) / (tuples->n_rows > 0 ? tuples->n_rows : 1);
+            double share =
+                (double)kn_domain_seen_rows(domain, code) / (tuples->n_rows > 0 ? (double)tuples->n_rows : 1);
             if (share > 0) entropy[q] -= share * log2(share);
         }
         uint32_t at = (*n_order)++;

@@ -89,7 +89,7 @@ static kn_status fill_whole(filling *f, const kn_objective *const *objectives, k
         kn_task own = *f->task;
         own.objective = f->objectives[m];
         if (listed) own.max_suppressed = own.tuples->n_rows;
-        if (listed && (double)f->table->n * own.tuples->n_rows > MOST_WORK) continue;
+        if (listed && (double)f->table->n * (double)own.tuples->n_rows > MOST_WORK) continue;
         f->column[0] = f->column[m];
         KN_TRY(kn_full_domain_new(&domain, &own, 0, err));
         KN_TRY(kn_each_node(domain, false, visit, f, err));

@@ -267,7 +267,7 @@ static kn_status play_round(cover *c, kn_error *err)
         uint32_t n = kn_disjoint_count(&c->sets, most);
         double ratio = n == 0 ? INFINITY : price / (n < most ? n : most);
         if (c->n_looks++ % 256 == 0)
-            KN_TRY(kn_tick(c->task->ticker, "cover", 1 - (double)c->sets.n_uncovered / c->tuples.n_rows, err));
+            KN_TRY(kn_tick(c->task->ticker, "cover", 1 - (double)c->sets.n_uncovered / (double)c->tuples.n_rows, err));
         if (ratio <= top->ratio) {
             take(c, ratio, n < most ? n : most);
         } else if (ratio <= c->limit) {

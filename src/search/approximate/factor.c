@@ -422,7 +422,7 @@ kn_status kn_factor_find(kn_factor *out, uint32_t *n_blocks, const kn_task *task
     kn_status status = KN_OK;
     rows r = {.task = task, .k = k, .n_near = n_near, .out = out, .n_parts = 1};
     double most = 0;
-    *out = (kn_factor){.n = task->tuples->n_rows};
+    *out = (kn_factor){.n = (uint32_t)task->tuples->n_rows};
     assert((k == 2 || k == 3) && out->n >= k);
     if (block > 0) r.n_parts = (out->n + block - 1) / block;
     while (out->n / r.n_parts < k) r.n_parts--;

@@ -257,7 +257,7 @@ kn_status kn_forest_grow(kn_trees *trees, uint32_t **rows, double *bound, const 
 {
     kn_status status = KN_OK;
     growth g = {.task = task, .k = k, .trees = trees};
-    *trees = (kn_trees){.n = task->tuples->n_rows};
+    *trees = (kn_trees){.n = (uint32_t)task->tuples->n_rows};
     *rows = NULL;
     assert(trees->n >= k && k > 0);
     KN_TRY(kn_near_new(&g.near, task->objective, err));

@@ -115,7 +115,7 @@ static kn_status subset_classes(uint32_t *row_class, uint32_t *n_classes, uint64
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = task->tuples;
-    subsets s = {.task = task, .n = tuples->n_rows, .k = k};
+    subsets s = {.task = task, .n = (uint32_t)tuples->n_rows, .k = k};
     kn_near *near = NULL;
     kn_view view = {0};
     const double n_subsets = count_subsets(s.n, k);
@@ -262,7 +262,7 @@ static kn_status cover_by_balls(balls *b, kn_error *err)
         KN_TRY(best_ball(b, b->heap[0].centre, &ratio, &n, &radius, err));
         if (b->n_looks++ % 256 == 0)
             KN_TRY(kn_tick(b->task->ticker, "meyerson-williams",
-                           1 - (double)b->sets.n_uncovered / b->task->tuples->n_rows, err));
+                           1 - (double)b->sets.n_uncovered / (double)b->task->tuples->n_rows, err));
         if (ratio <= b->heap[0].ratio) take_ball(b, b->heap[0].centre, n, radius);
         else b->heap[0].ratio = ratio;
         sift_down(b, 0);

@@ -320,10 +320,11 @@ static uint64_t budget_of(const kn_task *task, uint32_t n_records)
 /* Measured, within a factor of three: what a look takes, and how soon a search with few classes stands still. */
 static double expected_seconds(const kn_task *task)
 {
-    double n = task->tuples->n_rows, per_look = 2e-6, k = fmax((double)task->models->min_persons, 1);
+    double n = (double)task->tuples->n_rows, per_look = 2e-6, k = fmax((double)task->models->min_persons, 1);
     for (uint32_t q = 0; q < task->tuples->n_qis; q++)
         if (task->tuples->domains[q]->kind != KN_DOMAIN_TREE) per_look = task->models->counts_only ? 6e-6 : 1.2e-5;
-    double looks = fmin((double)budget_of(task, task->tuples->n_rows), (SWEEPS + 4) * n + 6 * least_rebuild(n, n / k));
+    double looks =
+        fmin((double)budget_of(task, (uint32_t)task->tuples->n_rows), (SWEEPS + 4) * n + 6 * least_rebuild(n, n / k));
     return asks_nothing(task) ? 0 : per_look * looks;
 }
 

@@ -58,7 +58,7 @@ static kn_status price_column(double *cost, kn_cut_exact *exact, uint32_t q, kn_
     for (uint32_t i = 0; i < cuts->items.n; i++) {
         if (!exact->held[m->class_of[i]]) continue;
         exact->occurs[cuts->tuples->codes[q][i]] = true;
-        exact->rows[first[cuts->items.keys[(size_t)i * cuts->n_keys + q]]] += cuts->tuples->rows[i];
+        exact->rows[first[cuts->items.keys[(size_t)i * cuts->n_keys + q]]] += (double)cuts->tuples->rows[i];
     }
     for (uint32_t p = 0; p < column->n_positions; p = last[p] + 1u) {
         kn_cell cell;

@@ -264,7 +264,7 @@ kn_status kn_cuts_new(kn_cuts **out, const kn_task *task, double more_rows, kn_e
     cuts->models = task->models;
     cuts->objective = task->objective;
     cuts->max_suppressed = task->max_suppressed;
-    cuts->n_rows = task->tuples->n_rows;
+    cuts->n_rows = (double)task->tuples->n_rows;
     cuts->least_rows = more_rows * (double)task->models->min_persons;
     KN_TRY(choose_bound(cuts, task, err));
     KN_TRY(check_models(task, err));

@@ -55,8 +55,9 @@ static double column_price(const search_state *s, uint32_t q, uint32_t level)
 {
     const kn_full_domain *domain = s->domain;
     if (domain->table_sum == NULL) return s->task->tuples->domains[q]->weight;
-    double root = s->task->objective->root_price[q] * s->task->tuples->n_rows;
-    return (root - (double)domain->table_sum[q][level] * domain->prices[0].unit) / (s->task->tuples->n_rows + 1.0);
+    double root = s->task->objective->root_price[q] * (double)s->task->tuples->n_rows;
+    return (root - (double)domain->table_sum[q][level] * domain->prices[0].unit) /
+           ((double)s->task->tuples->n_rows + 1.0);
 }
 
 /* All sets of the columns that can still lose something; of many columns, the small sets only. */

@@ -125,7 +125,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *t = task->tuples;
-    exhaustion x = {.task = task, .n = t->n_rows};
+    exhaustion x = {.task = task, .n = (uint32_t)t->n_rows};
     double total;
     *answer = (kn_answer){.recoding = KN_RECODING_LOCAL, .bound = NAN};
     if (x.n > MAX_ROWS)
