@@ -3,6 +3,8 @@
 #include "base/yaml.h"
 #include "fuzz.h"
 
+#include "../tests/same_settings.h"
+
 #include <string.h>
 
 static void check_node(const kn_yaml *node, unsigned depth)
@@ -24,20 +26,6 @@ static int append(void *user, const char *bytes, size_t n_bytes)
     return 0;
 }
 
-/* Each setting in force there is in force here. */
-static void check_same(const kn_settings *a, const kn_settings *b)
-{
-    const char *option, *value, *other_option, *other_value;
-    size_t n = 0;
-    for (; kn_settings_nth_in_force(a, n, &option, &value); n++) {
-        bool found = false;
-        for (size_t i = 0; kn_settings_nth_in_force(b, i, &other_option, &other_value); i++)
-            found |= strcmp(option, other_option) == 0 && strcmp(value, other_value) == 0;
-        require(found);
-    }
-    require(!kn_settings_nth_in_force(b, n, &option, &value));
-}
-
 static void check_settings(const char *text, size_t n_bytes)
 {
     kn_error err = {0};
@@ -53,7 +41,7 @@ static void check_settings(const char *text, size_t n_bytes)
         if (status == KN_OK) {
             require(!saved.failed);
             require(kn_settings_load_text(again, saved.bytes, saved.n, "saved.yaml", &err) == KN_OK);
-            check_same(settings, again);
+            require(differing_option(settings, again) == NULL);
         }
     }
     kn_buffer_free(&saved);

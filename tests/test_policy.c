@@ -1,6 +1,8 @@
 /* The policy file: what it means, and where it is refused. */
 #include "support.h"
 
+#include "same_settings.h"
+
 #include "base/suggest.h"
 #include "policy/settings.h"
 #include "base/yaml.h"
@@ -794,19 +796,6 @@ static int append(void *user, const char *bytes, size_t n_bytes)
     return 0;
 }
 
-static void settings_equal(const kn_settings *a, const kn_settings *b)
-{
-    const char *option, *value, *other_option, *other_value;
-    size_t n = 0;
-    for (; kn_settings_nth_in_force(a, n, &option, &value); n++) {
-        bool found = false;
-        for (size_t i = 0; kn_settings_nth_in_force(b, i, &other_option, &other_value); i++)
-            found |= strcmp(option, other_option) == 0 && strcmp(value, other_value) == 0;
-        if (!found) fail_msg("%s %s is lost", option, value);
-    }
-    assert_false(kn_settings_nth_in_force(b, n, &option, &value));
-}
-
 /* Saved, loaded, and saved again. */
 static void settings_survive(const kn_settings *settings)
 {
@@ -815,7 +804,8 @@ static void settings_survive(const kn_settings *settings)
     assert_ok(kn_settings_save(settings, append, &text, err));
     assert_ok(kn_settings_new(&loaded, err));
     assert_ok(kn_settings_load_text(loaded, text.bytes, text.n, "saved", err));
-    settings_equal(settings, loaded);
+    const char *lost = differing_option(settings, loaded);
+    if (lost != NULL) fail_msg("%s is lost or another", lost);
     assert_ok(kn_settings_save(loaded, append, &again, err));
     assert_string_equal(text.bytes, again.bytes);
     kn_settings_free(loaded);

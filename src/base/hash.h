@@ -2,7 +2,8 @@
  *
  * kn_hash_... are for hash tables. They have a key, drawn anew by every process, so that nobody can write a file whose
  * values all fall into one place of a table and take its square in time. What is made of a table must not depend on
- * the key: groups are numbered in the order of the data, never in that of the slots (test_run.c looks with two keys).
+ * the key: groups are numbered in the order of the data, never in that of the slots (test_faults.c looks with two
+ * keys).
  *
  * A word is mixed in by one multiplication to 128 bits whose halves are folded, as in wyhash: with an unknown factor
  * there is no difference of two inputs that cancels for every key, as there is for chains of shifts and

@@ -364,9 +364,8 @@ static kn_status suppress_what_breaks(kn_release *r, const kn_task *task, kn_err
     if (changed || !histograms) KN_TRY(count_release(r, true, task, err));
     if (r->n_suppressed > task->max_suppressed)
         KN_FAIL(KN_NOT_MET,
-                "%llu of %llu rows would have to be suppressed, and --max-suppressed allows %llu; allow more, or lower "
-                "k, or "
-                "use fewer quasi-identifiers",
+                "%llu of %llu rows would have to be suppressed, and --max-suppressed allows %llu; "
+                "allow more, or lower k, or use fewer quasi-identifiers",
                 (unsigned long long)r->n_suppressed, (unsigned long long)r->tuples->n_rows,
                 (unsigned long long)task->max_suppressed);
     if (r->n_suppressed != 0) KN_TRY(suppressed_may_stay(&stay, r, task, err));
