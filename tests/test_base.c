@@ -498,6 +498,17 @@ static void a_failed_allocation_of_json_is_not_forgotten(void **state)
     }
 }
 
+static int refuse(void *user, const char *stage, double fraction) { return 1; }
+
+/* A thread that works for long without a tick asks whether its time is over; what it calls from must be asked too. */
+static void who_asks_for_the_time_hears_that_the_host_wants_to_stop(void **state)
+{
+    kn_ticker ticker = {.progress = refuse};
+    atomic_store(&ticker.stage, "search");
+    assert_true(kn_ticker_out_of_time(&ticker));
+    assert_true(kn_ticker_cancelled(&ticker));
+}
+
 static void a_guard_keeps_texts_apart_and_can_be_undone(void **state)
 {
     static const struct {
@@ -814,6 +825,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_opened_says_why),
         cmocka_unit_test(every_allocation_for_a_pipe_may_fail),
         cmocka_unit_test(what_grows_like_a_bomb_is_refused_and_what_is_only_large_is_not),
+        cmocka_unit_test(who_asks_for_the_time_hears_that_the_host_wants_to_stop),
         cmocka_unit_test(a_guard_keeps_texts_apart_and_can_be_undone),
         cmocka_unit_test(words_are_one_whatever_their_case_and_the_blanks_around_them),
     };
