@@ -178,10 +178,17 @@ def prepare(build):
         os.execv(venv / "bin/python", [str(venv / "bin/python"), *sys.argv])
 
 
+def by_program(case):
+    """The same case without the library, whose own ways in and out are files then."""
+    plain = {"by": "program"} | {key: "csv" for key in ("source", "second") if case[key] == "arrow"}
+    return case | plain | ({"sink": "file"} if case["sink"] in ("text", "table") else {})
+
+
 def numbered(options, have):
     """(name, case) after (name, case), as long as asked for."""
     for path in options.case:
-        yield pathlib.Path(path).stem, json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+        case = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+        yield pathlib.Path(path).stem, case if "library" in have else by_program(case)
     if options.case:
         return
     end = time.monotonic() + options.seconds if options.seconds else None
