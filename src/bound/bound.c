@@ -31,7 +31,11 @@ static effort effort_of(kn_bound_effort asked, uint32_t n_rows)
     return e;
 }
 
-enum { MEMBER_BYTES = 16, N_REPAIRS = 5 }; /* of a kept member, with everything around it */
+enum {
+    MEMBER_BYTES = 16, /* of a kept member, with everything around it */
+    N_REPAIRS = 5,
+    SORT_STEPS = 16, /* for every tuple, before there is a problem at all */
+};
 
 /* --- A time limit ------------------------------------------------------------------------------------------------ */
 
@@ -202,9 +206,13 @@ static kn_status bound_cells(kn_bound *bound, const kn_task *task, kn_bound_effo
 {
     kn_status status = KN_OK;
     const double end = end_of(task);
+    const effort e = effort_of(asked, (uint32_t)task->tuples->n_rows);
+    if (asked == KN_BOUND_FREE && task->tuples->n_tuples > e.row_work / SORT_STEPS) {
+        bound->why = KN_SAY_UNBOUNDED_WORK;
+        goto done;
+    }
     KN_TRY(kn_bound_problem_new(&bound->problem, task, asked == KN_BOUND_PROVE, err));
     bound->problem->spent = &bound->work;
-    const effort e = effort_of(asked, (uint32_t)task->tuples->n_rows);
     if (bound->problem->n_columns > 0) KN_TRY(find_dual(bound, &e, asked, err));
     if (bound->why != KN_SAY_NOTHING) goto done;
     bound->method = KN_BOUND_DUAL;

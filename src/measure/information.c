@@ -76,4 +76,19 @@ double kn_information_entropy_of(uint64_t n_rows, double n_log_n)
     return entropy > 0 ? entropy : 0;
 }
 
-double kn_information_log_of(uint64_t n_rows) { return log_or_zero((double)n_rows); }
+double kn_information_price_cell(const void *state, const kn_tuples *tuples, const kn_set_pool *sets, uint32_t q,
+                                 const kn_cell *cell)
+{
+    return kn_information_log_rows(tuples->domains[q], sets, cell);
+}
+
+double kn_information_value_discount(const void *state, const kn_tuples *tuples, uint32_t q, uint32_t code)
+{
+    return kn_information_log_value(tuples->domains[q], code);
+}
+
+double kn_information_price_counts(const void *state, const kn_tuples *tuples, uint32_t q, uint32_t n_values,
+                                   uint64_t n_rows, double rows_log_rows)
+{
+    return log_or_zero((double)n_rows);
+}

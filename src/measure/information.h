@@ -23,6 +23,12 @@ double kn_information_log_rows(const kn_domain *domain, const kn_set_pool *sets,
 double kn_information_log_value(const kn_domain *domain, uint32_t code);
 /* The same from counts: rows with one of the values, and the sum of n log n over the values. */
 double kn_information_entropy_of(uint64_t n_rows, double n_log_n);
-double kn_information_log_of(uint64_t n_rows);
+
+/* What mi and non-uniform-entropy ask of a cell, a value and a set: -log Pr(value | cell) as a kn_measure has it. */
+double kn_information_price_cell(const void *state, const kn_tuples *tuples, const kn_set_pool *sets, uint32_t q,
+                                 const kn_cell *cell);
+double kn_information_value_discount(const void *state, const kn_tuples *tuples, uint32_t q, uint32_t code);
+double kn_information_price_counts(const void *state, const kn_tuples *tuples, uint32_t q, uint32_t n_values,
+                                   uint64_t n_rows, double rows_log_rows);
 
 #endif

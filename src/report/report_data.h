@@ -3,6 +3,7 @@
 #ifndef KN_REPORT_REPORT_DATA_H
 #define KN_REPORT_REPORT_DATA_H
 
+#include "base/json_writer.h"
 #include "report/lattice_facts.h"
 #include "risk/risk.h"
 
@@ -78,5 +79,7 @@ kn_status kn_report_html(char **out, const kn_report *report, kn_error *err);
 kn_status kn_report_risk_html(char **out, const kn_report *report, kn_error *err);
 kn_status kn_report_risk_text(char **out, const kn_report *report, kn_error *err);
 kn_status kn_report_risk_json(char **out, const kn_report *report, kn_error *err);
+/* The key "column_sets", which `kanon profile` has too; `sets` may be NULL. */
+void kn_report_put_sets(kn_json *json, const kn_tuples *tuples, const kn_column_risk *sets);
 
 #endif

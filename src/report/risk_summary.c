@@ -187,12 +187,11 @@ static void put_sizes(kn_json *json, const kn_risk_sizes *sizes)
     kn_json_end(json);
 }
 
-static void put_sets(kn_json *json, const kn_report *report)
+void kn_report_put_sets(kn_json *json, const kn_tuples *tuples, const kn_column_risk *sets)
 {
-    const kn_tuples *tuples = report->facts->tuples;
     kn_json_array(json, "column_sets");
-    for (size_t s = 0; report->sets != NULL && s < report->sets->n_sets; s++) {
-        const kn_column_set *set = &report->sets->sets[s];
+    for (size_t s = 0; sets != NULL && s < sets->n_sets; s++) {
+        const kn_column_set *set = &sets->sets[s];
         kn_json_object(json, NULL);
         kn_json_array(json, "columns");
         for (uint32_t q = 0; q < tuples->n_qis; q++)
@@ -204,6 +203,11 @@ static void put_sets(kn_json *json, const kn_report *report)
         kn_json_end(json);
     }
     kn_json_end(json);
+}
+
+static void put_contributions(kn_json *json, const kn_report *report)
+{
+    const kn_tuples *tuples = report->facts->tuples;
     kn_json_object(json, "contributions");
     for (uint32_t q = 0; report->sets != NULL && q < tuples->n_qis; q++)
         kn_json_real(json, tuples->domains[q]->name, report->sets->contribution[q]);
@@ -277,7 +281,8 @@ kn_status kn_report_risk_json(char **out, const kn_report *report, kn_error *err
     kn_json_object(&json, NULL);
     kn_json_text(&json, "version", kn_version());
     put_sizes(&json, &report->before);
-    put_sets(&json, report);
+    kn_report_put_sets(&json, report->facts->tuples, report->sets);
+    put_contributions(&json, report);
     put_sensitive(&json, report);
     put_population(&json, report);
     put_attack(&json, report);

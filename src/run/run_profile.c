@@ -6,6 +6,7 @@
 #include "duckdb/duckdb.h"
 #include "base/json_writer.h"
 #include "hierarchy/builders.h"
+#include "report/report_data.h"
 #include "risk/risk.h"
 #include "run/as_it_comes.h"
 #include "run/column_looks.h"
@@ -541,24 +542,6 @@ static kn_status policy_make(char **out, const profile *about, kn_error *err)
     return kn_buffer_finish(out, &text, err);
 }
 
-static void put_sets(kn_json *json, const profile *about)
-{
-    const kn_tuples *tuples = about->input->tuples;
-    kn_json_array(json, "column_sets");
-    for (size_t s = 0; about->sets != NULL && s < about->sets->n_sets; s++) {
-        const kn_column_set *set = &about->sets->sets[s];
-        kn_json_object(json, NULL);
-        kn_json_array(json, "columns");
-        for (uint32_t q = 0; q < tuples->n_qis; q++)
-            if (set->columns >> q & 1) kn_json_text(json, NULL, tuples->domains[q]->name);
-        kn_json_end(json);
-        kn_json_count(json, "unique", set->n_unique);
-        kn_json_count(json, "minimal", set->n_minimal);
-        kn_json_end(json);
-    }
-    kn_json_end(json);
-}
-
 static void put_model(kn_json *json, const kn_proposal *model)
 {
     kn_json_object(json, "model");
@@ -606,7 +589,7 @@ static kn_status json_make(char **out, const profile *about, kn_error *err)
     kn_json_end(&json);
     kn_json_text(&json, "recipient", recipients[about->input->request->recipient].name);
     kn_json_count(&json, "k", policy_k(about));
-    put_sets(&json, about);
+    kn_report_put_sets(&json, about->input->tuples, about->sets);
     kn_json_end(&json);
     return kn_json_finish(out, &json, err);
 }
