@@ -533,12 +533,15 @@ static void every_refusal_names_its_place(void **state)
     static const refusal refusals[] = {
         {TEXT(""), "data.csv: the file is empty; a table needs at least a header line"},
         {TEXT("\xEF\xBB\xBF"), "data.csv: the file is empty; a table needs at least a header line"},
-        {TEXT("a,,c\n1,2,3\n"),
-         "data.csv:1: column 2 has no name; give it one, or use --no-header if the first line is data"},
+        {TEXT(" ,\t\n1,2\n"),
+         "data.csv:1: no column has a name; give them names, or use --no-header if the first line is data"},
         {TEXT("a,b,c,b\n"), "data.csv:1: columns 2 and 4 are both called 'b'; rename one"},
         {TEXT("a,b\n1,2\n3\n"), "data.csv:3: 1 cell where the header has 2; the first one missing is column 'b'"},
         {TEXT("a,b,c\n1,2,3\n3,4\n"),
          "data.csv:3: 2 cells where the header has 3; the first one missing is column 'c'"},
+        {TEXT("a,b\n\"1\",2,3\n"),
+         "data.csv:2: column 3: '3' is one cell more than the header has (2); quote cells that "
+         "contain the delimiter, or name the first column too (R's write.table leaves that out)"},
         {TEXT("a,b\n1,2\n\"x\ny\",4,five,6\n"), "data.csv:4: column 3: 'five' is one cell more than the header has "
                                                 "(2); quote cells that contain the delimiter"},
         {TEXT("a,b\n1,2\n\n3,4\n"),

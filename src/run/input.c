@@ -202,6 +202,17 @@ done:
     return status;
 }
 
+void kn_input_warn_unnamed(kn_input *input)
+{
+    const uint32_t c = input->form.first_unnamed;
+    if (input->form.n_unnamed == 0 || (input->choices != NULL && input->choices[c].role != KN_ROLE_DROPPED)) return;
+    const kn_piece first = kn_piece_name(input->table->columns[c].name);
+    kn_sentences_add(&input->warnings,
+                     input->form.n_unnamed == 1
+                         ? KN_SAID(KN_SAY_COLUMN_WITHOUT_NAME, first)
+                         : KN_SAID(KN_SAY_COLUMNS_WITHOUT_NAME, kn_piece_number("%u", input->form.n_unnamed), first));
+}
+
 static kn_status read_table(kn_input *input, kn_source *source, kn_columns_mode mode, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -219,6 +230,7 @@ static kn_status read_table(kn_input *input, kn_source *source, kn_columns_mode 
     if (mode == KN_COLUMNS_OF_DATA) KN_TRY(count_records(input, err));
     if (is_data) KN_TRY(kn_whole_take(input, &whole, err));
     input->form = kn_source_form(source);
+    kn_input_warn_unnamed(input);
     if (!kn_is_csv(input->path)) {
         if (input->csv.delimiter != '\0') input->form.delimiter = input->csv.delimiter;
         input->form.has_header = !input->csv.no_header;

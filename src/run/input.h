@@ -83,6 +83,8 @@ void kn_input_warn(kn_input *input);
 /* --fold-sensitive: sensitive values that differ by case or blanks become one; without it, a warning where there are
  * such values. After kn_input_read, which does it itself, or another reading. */
 kn_status kn_input_fold(kn_input *input, kn_error *err);
+/* Of columns that have no name in the file, and that nobody gave a role. */
+void kn_input_warn_unnamed(kn_input *input);
 /* KN_USAGE when no model of the request says how many people must look alike. */
 kn_status kn_input_need_k(const kn_request *request, kn_error *err);
 /* --max-suppressed in rows. */

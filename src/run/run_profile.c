@@ -121,6 +121,14 @@ done:
     return status;
 }
 
+/* Called by its place because the header has no name for it. */
+static bool is_unnamed(const kn_input *input, uint32_t c)
+{
+    char by_place[32];
+    snprintf(by_place, sizeof by_place, "column%u", c + 1);
+    return input->form.n_unnamed > 0 && strcmp(input->table->columns[c].name, by_place) == 0;
+}
+
 static kn_status guesses_make(profile *about, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -132,6 +140,10 @@ static kn_status guesses_make(profile *about, kn_error *err)
         const kn_column *column = &table->columns[c];
         guess *out = &about->guesses[c];
         KN_TRY(role_guess(out, column, table->n_rows, err));
+        if (is_unnamed(about->input, c)) {
+            out->role = KN_ROLE_IDENTIFIER;
+            out->reason = "the header has no name for it, as for row names and numbers";
+        }
         if (out->role == KN_ROLE_QUASI && out->type == column->type)
             KN_TRY(kn_hierarchy_suggest(&out->generalize, column, table->n_rows, err));
         if (out->look == KN_LOOKS_FREE_TEXT)
@@ -617,6 +629,7 @@ static kn_status table_read(kn_input *input, const kn_type *types, kn_error *err
         if (types != NULL && plans[c].type == KN_TYPE_AUTO) plans[c].type = types[c];
     }
     KN_TRY(kn_source_read(&input->table, source, plans, input->pool, &input->ticker, err));
+    input->form = kn_source_form(source);
 done:
     kn_source_close(source);
     kn_free(plans);
@@ -659,6 +672,7 @@ static kn_status table_read_well(kn_input *input, kn_error *err)
         input->csv.invalid_is_missing = true;
         KN_TRY(table_read(input, advice.types, err));
     }
+    kn_input_warn_unnamed(input);
     KN_TRY(kn_input_notice(input, err));
 done:
     kn_table_advice_free(&advice);

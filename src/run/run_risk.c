@@ -66,6 +66,7 @@ static kn_status table_read(risk_run *run, kn_error *err)
     KN_TRY(kn_source_read(&input->table, source, plans, input->pool, &input->ticker, err));
     KN_TRY(kn_input_fold(input, err));
     input->form = kn_source_form(source);
+    kn_input_warn_unnamed(input);
     kn_note_table(input);
     if (run->request->person != NULL && input->table->person == KN_NONE)
         kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_ROWS_ARE_PERSONS, kn_piece_name(run->request->person)));

@@ -3,6 +3,7 @@
 #define KN_TABLE_TEXT_FORM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef enum kn_encoding { KN_ENCODING_UTF8, KN_ENCODING_LATIN1, KN_ENCODING_UTF16 } kn_encoding;
 /* Of a release: sorted tells nothing of the input's order. */
@@ -14,7 +15,8 @@ typedef enum kn_cells_form { KN_CELLS_LABELS, KN_CELLS_BOUNDS, KN_CELLS_BOTH } k
 typedef struct kn_text_form {
     char delimiter;
     bool has_header;
-    const char *line_end; /* "\n" or "\r\n"; static */
+    const char *line_end;              /* "\n" or "\r\n"; static */
+    uint32_t n_unnamed, first_unnamed; /* columns without a name in the header: called column1, column2, ... by place */
 } kn_text_form;
 
 #endif

@@ -555,6 +555,14 @@ static void discard_line(first_line *line)
     *line = (first_line){0};
 }
 
+/* Columns that the header has no name for are called by their place. */
+static char *name_by_place(uint32_t column, kn_error *err)
+{
+    char name[24];
+    int n_bytes = snprintf(name, sizeof name, "column%u", column + 1);
+    return kn_string_copy(name, (size_t)n_bytes, err);
+}
+
 /* The cells of the first line as texts; the source stands behind it then. */
 static kn_status read_first_line(first_line *line, source *in, const kn_sheet_options *options, kn_error *err)
 {
@@ -570,7 +578,12 @@ static kn_status read_first_line(first_line *line, source *in, const kn_sheet_op
         size_t n_name = found.n_bytes;
         bool guarded = options->guarded_names && !options->no_header;
         const char *bytes = guarded ? kn_formula_unguard(found.bytes, &n_name) : found.bytes;
+        uint32_t place = (uint32_t)line->names.n;
         char *name = kn_string_copy(bytes, n_name, err);
+        if (name != NULL && !options->no_header && name[strspn(name, " \t")] == '\0') {
+            kn_free(name);
+            name = name_by_place(place, err);
+        }
         if (name == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         line->names.items[line->names.n++] = name;
         line->n_lines += found.n_line_ends;
@@ -645,9 +658,7 @@ static kn_status make_columns(table_reader *reader, first_line *line, kn_error *
     for (uint32_t c = 0; c < cells->n_columns; c++) {
         kn_sheet_column *column = &cells->columns[c];
         if (options->no_header) { /* the first line is data; it is stored below like any other */
-            char name[24];
-            int n_bytes = snprintf(name, sizeof name, "column%u", c + 1);
-            column->name = kn_string_copy(name, (size_t)n_bytes, err);
+            column->name = name_by_place(c, err);
             if (column->name == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         } else {
             column->name = line->names.items[c];

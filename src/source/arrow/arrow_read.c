@@ -530,7 +530,7 @@ static kn_status read_all(kn_table **out, void *reader, const kn_column_plan *pl
 static kn_text_form form_of(const void *reader)
 {
     (void)reader;
-    return (kn_text_form){',', true, "\n"};
+    return (kn_text_form){.delimiter = ',', .has_header = true, .line_end = "\n"};
 }
 
 static void close_reader(void *reader) { kn_arrow_close(reader); }

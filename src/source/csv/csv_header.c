@@ -66,15 +66,33 @@ static kn_status refuse_record(const kn_csv_fault *fault, const char *text, cons
                            fault->column + 1);
 }
 
-static kn_status check_name(const char *name, uint32_t column, const char *source, kn_error *err)
+static bool is_blank(const char *name) { return name[strspn(name, " \t")] == '\0'; }
+
+/* By its place. R and pandas write row names and numbers as a first column without a name, spreadsheets empty last
+ * ones.
+ */
+static char *name_by_place(uint32_t column, kn_error *err)
 {
-    size_t n_bytes = strlen(name);
-    bool blank = strspn(name, " \t") == n_bytes;
-    if (blank)
-        return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = source, .line = 1),
-                               "%s:1: column %u has no name; give it one, or use --no-header if the first line is data",
-                               source, column + 1);
-    return KN_OK;
+    char name[32];
+    int n_bytes = snprintf(name, sizeof name, "column%u", column + 1);
+    return kn_string_copy(name, (size_t)n_bytes, err);
+}
+
+static kn_status name_unnamed(kn_csv_header *header, const char *source, kn_error *err)
+{
+    kn_status status = KN_OK;
+    for (uint32_t i = 0; i < header->n_columns; i++) {
+        if (!is_blank(header->names[i])) continue;
+        kn_free(header->names[i]);
+        header->names[i] = name_by_place(i, err);
+        if (header->names[i] == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        if (header->n_unnamed++ == 0) header->first_unnamed = i;
+    }
+    if (header->n_unnamed == header->n_columns)
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = source, .line = 1),
+                   "%s:1: no column has a name; give them names, or use --no-header if the first line is data", source);
+done:
+    return status;
 }
 
 static void unguard(char *name)
@@ -92,18 +110,17 @@ static kn_status set_names(kn_csv_header *header, const char *text, const kn_tex
     char where[1024];
     KN_NEW(header->names, header->n_columns);
     for (uint32_t i = 0; i < header->n_columns; i++) {
-        char number[32];
-        snprintf(number, sizeof number, "column%u", i + 1);
-        const char *given = i < options->n_names ? options->names[i] : number;
-        header->names[i] = no_header ? kn_string_copy(given, strlen(given), err)
-                                     : kn_string_copy(text + cells[i].at, cells[i].n_bytes, err);
+        const char *given = i < options->n_names ? options->names[i] : NULL;
+        header->names[i] = !no_header      ? kn_string_copy(text + cells[i].at, cells[i].n_bytes, err)
+                           : given != NULL ? kn_string_copy(given, strlen(given), err)
+                                           : name_by_place(i, err);
         if (header->names[i] == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         if (no_header) continue;
         bool quoted = cells[i].at > 0 && text[cells[i].at - 1] == '"';
         if (quoted) header->names[i][kn_csv_unescape(header->names[i], cells[i].n_bytes)] = '\0';
         if (options->guarded_names) unguard(header->names[i]);
-        KN_TRY(check_name(header->names[i], i, source, err));
     }
+    if (!no_header) KN_TRY(name_unnamed(header, source, err));
     snprintf(where, sizeof where, "%s:1", source);
     KN_TRY(kn_error_about(err, kn_names_check(header->names, header->n_columns, where, options->redact, err),
                           KN_PLACE(.file = source, .line = 1)));

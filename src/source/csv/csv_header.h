@@ -15,6 +15,7 @@ typedef struct kn_csv_header {
     char **names;
     size_t n_bytes;   /* of the header record; 0 with `no_header` */
     uint32_t n_lines; /* of the header record */
+    uint32_t n_unnamed, first_unnamed;
 } kn_csv_header;
 
 /* `text` holds the first record whole, or all of the file. `source` is for messages. */

@@ -455,8 +455,11 @@ static kn_status refuse_fault(const reading *r, const kn_csv_fault *fault, const
     case KN_CSV_TOO_MANY:
         return kn_error_set_at(
             err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line),
-            "%s:%llu: column %u: %s is one cell more than %s has (%u); quote cells that contain the delimiter",
-            reader->name, line, fault->column + 1, shown_rest(shown, r, text, fault->at), wanted, n_columns);
+            "%s:%llu: column %u: %s is one cell more than %s has (%u); quote cells that contain the delimiter%s",
+            reader->name, line, fault->column + 1, shown_rest(shown, r, text, fault->at), wanted, n_columns,
+            line == 1 + reader->header.n_lines && !reader->options.no_header
+                ? ", or name the first column too (R's write.table leaves that out)"
+                : "");
     case KN_CSV_TOO_FEW:
         if (fault->column == 0) break;
         return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .column = column),
@@ -793,8 +796,11 @@ static kn_status read_all(kn_table **out, void *reader, const kn_column_plan *pl
 
 kn_text_form kn_csv_form(const kn_csv_reader *reader)
 {
-    return (kn_text_form){reader->dialect.delimiter, !reader->options.no_header,
-                          reader->line_end != NULL ? reader->line_end : "\n"};
+    return (kn_text_form){.delimiter = reader->dialect.delimiter,
+                          .has_header = !reader->options.no_header,
+                          .line_end = reader->line_end != NULL ? reader->line_end : "\n",
+                          .n_unnamed = reader->header.n_unnamed,
+                          .first_unnamed = reader->header.first_unnamed};
 }
 
 static kn_text_form form_of(const void *reader) { return kn_csv_form(reader); }
