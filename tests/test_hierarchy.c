@@ -1,4 +1,5 @@
 /* hierarchy/: trees, domains, cells; files and SPECs. */
+#include "table/natural.h"
 #include "support.h"
 
 #include "base/hash.h"
@@ -915,6 +916,75 @@ static void an_order_makes_intervals_of_text(void **state)
                       "hierarchy order(a<<b): an empty value; write order(low<medium<high)");
 }
 
+/* Each line in its order; compared are all pairs, both ways. */
+static void natural_order_is_that_of_the_numbers_inside(void **state)
+{
+    static const char *const lines[][9] = {
+        {"1 day", "9 days", "12 days", "100 days"},
+        {"0%", "5%", "7.25%", "7.5%", "40%", "100%"},
+        {"00:04", "9:03", "9:30", "10:05", "23:59"},
+        {"<18", "18-25", "26-35", "36-50", "50+"},
+        {"-12 C", "-5 C", "-0.5 C", "0 C", "0,25 C", "0,5 C", "3 C"},
+        {"$99", "$950", "$1,200", "$1,200.50", "$12,000", "$1,200,000"},
+        {"", "a", "b", "a 1", "b 1", "a 1 2", "a 3", "a-3"},
+    };
+    for (size_t l = 0; l < sizeof lines / sizeof *lines; l++)
+        for (int i = 0; i < 9 && lines[l][i] != NULL; i++)
+            for (int j = 0; j < 9 && lines[l][j] != NULL; j++) {
+                const char *a = lines[l][i], *b = lines[l][j];
+                int order = kn_natural_compare(a, strlen(a), b, strlen(b));
+                assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
+            }
+}
+
+static void natural_makes_intervals_of_text_with_numbers(void **state)
+{
+    const char *cells[] = {"12 days", "9 days", NULL, "9 days", "100 days"};
+    kn_table *table = test_text_table(5, 1, cells);
+    kn_domain *domain;
+    kn_cell cell;
+    static const char *const specs[] = {"natural", "auto"};
+    for (int i = 0; i < 2; i++) {
+        assert_ok(build(&domain, table, specs[i], false, err));
+        assert_int_equal(domain->kind, KN_DOMAIN_RANGES);
+        assert_true(domain->is_natural);
+        assert_ok(kn_domain_closure(&cell, domain, NULL, (uint32_t[]){1, 0}, 2, err));
+        assert_text("9 days..12 days", &cell, domain, NULL);
+        kn_domain_free(domain);
+    }
+    test_table_free(table);
+    assert_spec(KN_TYPE_TEXT, CELLS("5%", "40%", "7%"), "natural", "5%;5%..7%;*\n7%;5%..7%;*\n40%;40%;*\n");
+    assert_spec(KN_TYPE_INT, CELLS("40", "5", "7"), "natural", "5;5..7;*\n7;5..7;*\n40;40;*\n");
+}
+
+/* What auto takes for numbers with something around them, and what not. */
+static void suggest_is(const char *expected, size_t n, const char *const *cells)
+{
+    kn_table *table = test_text_table((uint32_t)n, 1, (const char **)cells);
+    kn_suggestion suggestion;
+    assert_ok(kn_hierarchy_suggest(&suggestion, &table->columns[0], table->n_rows, err));
+    assert_string_equal(suggestion.spec, expected);
+    test_table_free(table);
+}
+#define SUGGESTS(expected, ...)                                                                                        \
+    suggest_is(expected, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *), (const char *[]){__VA_ARGS__})
+
+static void auto_knows_numbers_with_something_around_them(void **state)
+{
+    SUGGESTS("natural", "12 days", "9 days", "100 days");
+    SUGGESTS("natural", "40%", "5%", "100%");
+    SUGGESTS("natural", "10:25", "09:30", "23:59");
+    SUGGESTS("natural", "10:25:01", "09:30:00", "23:59:59");
+    SUGGESTS("natural", "<18", "18-25", "26-35", "50+");
+    SUGGESTS("natural", "18-25", "26-35", "36-50");
+    SUGGESTS("mask(right)", "48155", "48157", "40011", "A0011");
+    SUGGESTS("mask(right)", "55-1234", "55-1235", "56-9999");
+    SUGGESTS("", "12 days", "2 weeks", "9 days");
+    SUGGESTS("", "town 12", "town 2", "town 9");
+    SUGGESTS("", "10.0.0.1", "10.0.12.1", "10.0.3.4");
+    SUGGESTS("", "cook", "nurse", "pilot");
+}
+
 /* 1..7 would mean 2 and 6, too, and a run of the order 2, which nobody here has. */
 static void an_order_against_that_of_numbers_makes_sets_of_what_is_there(void **state)
 {
@@ -1284,7 +1354,7 @@ static void a_slip_in_a_spec_is_no_missing_file(void **state)
     assert_spec_fails(
         KN_TYPE_INT, "1", "interval(5)", KN_USAGE,
         "hierarchy interval(5): no such SPEC, and no file of that name; there are suppress, intervals(5,10,20), "
-        "mask(right) or mask(left), date(month,quarter,year), order(low<medium<high), country, icd10, nace, "
+        "mask(right) or mask(left), date(month,quarter,year), order(low<medium<high), natural, country, icd10, nace, "
         "similar, auto");
     assert_spec_fails(
         KN_TYPE_INT, "1", "intervals(5", KN_USAGE,
@@ -1870,6 +1940,9 @@ int main(void)
         cmocka_unit_test(masks_replace_characters_from_one_side),
         cmocka_unit_test(dates_fall_into_units_of_the_calendar),
         cmocka_unit_test(an_order_makes_intervals_of_text),
+        cmocka_unit_test(natural_order_is_that_of_the_numbers_inside),
+        cmocka_unit_test(natural_makes_intervals_of_text_with_numbers),
+        cmocka_unit_test(auto_knows_numbers_with_something_around_them),
         cmocka_unit_test(an_order_against_that_of_numbers_makes_sets_of_what_is_there),
         cmocka_unit_test(automatic_trees_suit_the_data),
         cmocka_unit_test(automatic_intervals_hold_enough_rows),

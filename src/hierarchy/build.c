@@ -25,12 +25,16 @@ static const kn_hierarchy_spec specs[] = {
     {"date", "date(month,quarter,year)",
      "dates in units of the calendar: day, week, month, quarter, halfyear, year, 5years, decade, century; then *"},
     {"order", "order(low<medium<high)", "text in this order, released as intervals such as low..medium"},
+    {"natural", "natural",
+     "text with numbers in it, such as 12 days, 40% or 9:30, in their order; released as intervals such as 9 days..12 "
+     "days"},
     {"country", "country", "names or codes of countries: region, continent; then *"},
     {"icd10", "icd10", "codes of ICD-10: category, block, chapter; then *"},
     {"nace", "nace", "codes of NACE Rev. 2: group, division, section; then *"},
     {"similar", "similar",
      "text in groups of values that occur with the same values of the other quasi-identifiers; sets of up to 5 values"},
-    {"auto", "auto", "what suits the column: round intervals, calendar units, masked codes, or similar values"},
+    {"auto", "auto",
+     "what suits the column: round intervals, calendar units, masked codes, text by its numbers, or similar values"},
 };
 /* in the order of `specs` */
 static const struct {
@@ -39,9 +43,10 @@ static const struct {
     kn_origin origin;
 } builders[] = {{kn_build_suppress, false, KN_FROM_SPEC}, {kn_build_intervals, true, KN_FROM_SPEC},
                 {kn_build_mask, true, KN_FROM_DATA},      {kn_build_date, true, KN_FROM_SPEC},
-                {kn_build_order, true, KN_FROM_DATA},     {kn_build_country, false, KN_FROM_SPEC},
-                {kn_build_icd10, false, KN_FROM_SPEC},    {kn_build_nace, false, KN_FROM_SPEC},
-                {kn_build_similar, false, KN_FROM_DATA},  {kn_build_auto, false, KN_FROM_DATA}};
+                {kn_build_order, true, KN_FROM_DATA},     {kn_build_natural, false, KN_FROM_DATA},
+                {kn_build_country, false, KN_FROM_SPEC},  {kn_build_icd10, false, KN_FROM_SPEC},
+                {kn_build_nace, false, KN_FROM_SPEC},     {kn_build_similar, false, KN_FROM_DATA},
+                {kn_build_auto, false, KN_FROM_DATA}};
 enum { N_BUILDERS = sizeof builders / sizeof *builders };
 
 const kn_hierarchy_spec *kn_hierarchy_specs(size_t *n)
@@ -543,6 +548,7 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
     domain->class_name = build.class_name;
     domain->is_marked = build.paths.made_from_data;
     domain->naming = build.naming;
+    domain->is_natural = build.is_natural;
     domain->grid = build.grid;
     build.grid = NULL;
     if (request->withheld) KN_TRY(finish_withheld(domain, &build, err));

@@ -24,6 +24,7 @@ typedef struct kn_build {
     kn_naming naming;       /* KN_NAMES_FIXED unless the builder says otherwise */
     bool ends_mislead;      /* order() of numbers or dates against their own order: 2..7 would mean what lies between,
                                so they are released as sets */
+    bool is_natural;        /* see kn_domain */
     struct kn_grid *grid;
     uint32_t *label_of_value; /* n_values; KN_NONE: not placed yet */
     uint32_t *code_of_value;  /* order(): n_values, set instead of paths when the domain is no tree */
@@ -52,6 +53,7 @@ kn_status kn_build_intervals(kn_build *build, const char *arguments, kn_error *e
 kn_status kn_build_mask(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_date(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_order(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_natural(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_auto(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_country(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_icd10(kn_build *build, const char *arguments, kn_error *err);
@@ -64,6 +66,8 @@ kn_status kn_build_spec(kn_build *build, const char *spec, kn_error *err);
 enum { KN_SPEC_BYTES = 96, KN_SMALL_SET = 5, KN_MOST_SIMILAR = 2000 };
 bool kn_auto_class(char spec[KN_SPEC_BYTES], const kn_build *build); /* false: no classification that is known */
 bool kn_auto_code(char spec[KN_SPEC_BYTES], const kn_build *build);  /* false: no codes */
+bool kn_auto_natural(char spec[KN_SPEC_BYTES],
+                     const kn_build *build); /* false: no numbers with something around them */
 kn_status kn_build_auto_dates(kn_build *build, kn_error *err);
 const char *kn_auto_date_grid(const kn_build *build); /* a unit */
 kn_status kn_build_auto_numbers(kn_build *build, kn_error *err);

@@ -63,6 +63,7 @@ typedef struct kn_domain {
     const char *class_name;     /* of a SPEC whose labels are the same for every table, whoever chose it; NULL: none */
     bool is_marked;             /* its file says that it was made from the data */
     kn_naming naming;           /* of its labels; KN_NAMES_ENDS also for order() without a tree */
+    bool is_natural;            /* text in the order of the numbers in it: natural.h */
     struct kn_grid *grid;       /* KN_NAMES_GRID, and RANGES with a grid; owned */
     /* RANGES with a grid: [code] the ends of its grid cell among the codes; NULL: intervals may end at any value. */
     const uint32_t *grid_first, *grid_last;

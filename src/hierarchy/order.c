@@ -1,4 +1,5 @@
-/* `order(low<medium<high)`: text in an order that the user knows. Released as intervals, `low..medium`.
+/* `order(low<medium<high)`: text in an order that the user knows; `natural`: in that of the numbers in it, 9 days
+ * before 12 days (table/natural.h). Released as intervals, `low..medium`.
  *
  * Blanks around a value are ignored; '<' or '\' in a value is written '\<' or '\\'. Every value of the data must be
  * listed; listed values that the data does not have are left out of the domain. Numbers and dates may be listed too, by
@@ -7,8 +8,11 @@
  * Where a tree is needed: groups of 2, 4, 8, ... neighbours, labelled with their ends, then *. */
 #include "hierarchy/builders.h"
 
+#include "table/natural.h"
+
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The listed values as labels 0, 1, ... of `list`. */
@@ -131,16 +135,10 @@ done:
     return status;
 }
 
-kn_status kn_build_order(kn_build *build, const char *arguments, kn_error *err)
+/* The domain whose values stand in this order. */
+static kn_status build_in_order(kn_build *build, const uint32_t *order, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_paths list = {.name = build->paths.name, .redact = build->request->redact};
-    uint32_t *rank = NULL, *order = NULL;
-    KN_TRY(parse_list(&list, arguments, err));
-    KN_NEW_RAW(rank, build->n_present);
-    KN_NEW_RAW(order, build->n_present);
-    KN_TRY(rank_values(rank, build, &list, err));
-    KN_TRY(sort_values(order, build, rank, (uint32_t)list.ends.n, err));
     build->ends_mislead = misleads(build, order);
     build->naming = build->ends_mislead ? KN_NAMES_SET : KN_NAMES_ENDS;
     if (build->request->must_be_tree) {
@@ -151,8 +149,47 @@ kn_status kn_build_order(kn_build *build, const char *arguments, kn_error *err)
         if (build->column->has_missing) build->code_of_value[build->n_present] = build->n_present;
     }
 done:
+    return status;
+}
+
+kn_status kn_build_order(kn_build *build, const char *arguments, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_paths list = {.name = build->paths.name, .redact = build->request->redact};
+    uint32_t *rank = NULL, *order = NULL;
+    KN_TRY(parse_list(&list, arguments, err));
+    KN_NEW_RAW(rank, build->n_present);
+    KN_NEW_RAW(order, build->n_present);
+    KN_TRY(rank_values(rank, build, &list, err));
+    KN_TRY(sort_values(order, build, rank, (uint32_t)list.ends.n, err));
+    KN_TRY(build_in_order(build, order, err));
+done:
     kn_paths_free(&list);
     kn_free(rank);
+    kn_free(order);
+    return status;
+}
+
+static int by_numbers(const void *a, const void *b, void *context)
+{
+    const kn_build *build = context;
+    size_t n_a, n_b;
+    const char *x = kn_build_value(build, *(const uint32_t *)a, &n_a);
+    const char *y = kn_build_value(build, *(const uint32_t *)b, &n_b);
+    return kn_natural_compare(x, n_a, y, n_b);
+}
+
+/* Numbers and dates stand in their order already. */
+kn_status kn_build_natural(kn_build *build, const char *arguments, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *order = NULL;
+    KN_NEW_RAW(order, build->n_present);
+    for (uint32_t value = 0; value < build->n_present; value++) order[value] = value;
+    if (build->column->type == KN_TYPE_TEXT) qsort_r(order, build->n_present, sizeof *order, by_numbers, build);
+    build->is_natural = build->column->type == KN_TYPE_TEXT;
+    KN_TRY(build_in_order(build, order, err));
+done:
     kn_free(order);
     return status;
 }

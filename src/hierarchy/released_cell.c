@@ -12,6 +12,8 @@
  * either covers: the attacker cannot exclude anybody by it. */
 #include "hierarchy/released_cell.h"
 
+#include "table/natural.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -112,6 +114,8 @@ static double place_in_order(const char *order, kn_bytes text)
     }
 }
 
+static bool is_natural(const kn_cell_reading *reading) { return reading->is_natural && reading->type == KN_TYPE_TEXT; }
+
 static bool read_ends(kn_released_cell *out, const kn_cell_reading *reading, kn_bytes low, kn_bytes high)
 {
     char scratch[2][MAX_NUMBER_BYTES];
@@ -137,6 +141,7 @@ static bool read_ends(kn_released_cell *out, const kn_cell_reading *reading, kn_
     if (memchr(high.bytes, '\\', high.n) != NULL && high.n < KN_END_BYTES) high = unescaped(out->ends[1], high);
     kn_known_value_read(&out->low, reading, low.bytes, low.n);
     kn_known_value_read(&out->high, reading, high.bytes, high.n);
+    if (is_natural(reading)) return true;
     return is_number_type(reading->type) && (!out->has_low || out->low.is_number) &&
            (!out->has_high || out->high.is_number);
 }
@@ -164,6 +169,11 @@ static bool interval_covers(const kn_released_cell *cell, const kn_cell_reading 
         return place >= 0 && cell->from <= place && place <= cell->to;
     }
     if (reading->type == KN_TYPE_DATE) return value->is_time && cell->from <= value->time && value->time < cell->to;
+    if (is_natural(reading)) {
+        const kn_bytes low = cell->low.text, high = cell->high.text, text = value->text;
+        return (!cell->has_low || kn_natural_compare(low.bytes, low.n, text.bytes, text.n) <= 0) &&
+               (!cell->has_high || kn_natural_compare(text.bytes, text.n, high.bytes, high.n) <= 0);
+    }
     if (!value->is_number) return false;
     if (cell->has_low && kn_decimal_compare(&cell->low.decimal, &value->decimal) > 0) return false;
     if (!cell->has_high) return true;

@@ -14,6 +14,7 @@ typedef struct kn_cell_reading {
     kn_date_form form;     /* DATE: of the values, 0 when unknown; ISO and dots are understood besides */
     const kn_tree *tree;   /* the hierarchy's file; NULL: none */
     const char *order;     /* "low<medium<high": the arguments of order(); NULL: none */
+    bool is_natural;       /* text in the order of the numbers in it */
     bool words_are_values; /* a hierarchy is given that has no words of its own, or all of them are in the tree: another
                               word is a value */
     const char *group_of;  /* the column whose groups of similar values have names, `town group 2.1`, that tell nothing

@@ -18,6 +18,7 @@
 #include "run/propose_model.h"
 #include "run/result.h"
 #include "table/dates.h"
+#include "table/natural.h"
 #include "table/number.h"
 
 #include <ctype.h>
@@ -96,6 +97,19 @@ static bool has_hint(guess *out, const char *name)
     return false;
 }
 
+/* 12 days, 40%, 9:30: every row may have another one, and is not numbered by it. */
+static bool is_measured(const kn_column *column)
+{
+    char shape[KN_SHAPE_BYTES];
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        size_t n;
+        const char *bytes = kn_column_bytes(column, s, &n);
+        if (column->has_missing && kn_column_value(column, s) == column->n_values - 1) continue;
+        if (kn_natural_shape(shape, bytes, n) == 0 || !kn_natural_is_measure(shape)) return false;
+    }
+    return column->type == KN_TYPE_TEXT;
+}
+
 static kn_status role_guess(guess *out, const kn_column *column, uint32_t n_rows, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -110,6 +124,8 @@ static kn_status role_guess(guess *out, const kn_column *column, uint32_t n_rows
         out->type = kn_column_nearly(column);
         out->reason = "nearly all cells are numbers or dates: correct the others, name them under null_values, or say "
                       "invalid: missing";
+    } else if (looks.look == KN_LOOKS_UNIQUE && is_measured(column)) {
+        has_hint(out, column->name);
     } else if (looks.look != KN_LOOKS_PLAIN) {
         out->role = KN_ROLE_IDENTIFIER;
         out->reason = kn_sentence_english(looks.reason);

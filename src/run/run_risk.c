@@ -148,6 +148,7 @@ static kn_status reading_make(risk_run *run, size_t c, const kn_column_choice *a
     const bool may_have_groups = spec == NULL || strcmp(spec, "similar") == 0 || strcmp(spec, "auto") == 0;
     if (may_have_groups) reading->group_of = run->input->table->columns[run->columns[c].release].name;
     reading->words_are_values = spec != NULL ? reading->tree == NULL : run->request->policy_path != NULL;
+    reading->is_natural = spec != NULL && strcmp(spec, "natural") == 0;
     if (spec != NULL && strncmp(spec, order, strlen(order)) == 0) {
         run->orders[c] = kn_string_copy(spec + strlen(order), strlen(spec) - strlen(order) - 1, err);
         if (run->orders[c] == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
@@ -164,7 +165,8 @@ static kn_status labels_read(risk_run *run, size_t c, kn_error *err)
     const kn_attack_column *column = &run->columns[c];
     char *text = NULL;
     size_t n_bytes;
-    if (run->input->schema == NULL || run->trees[c] != NULL || column->reading.order != NULL) return KN_OK;
+    const bool has_order = column->reading.order != NULL || column->reading.is_natural;
+    if (run->input->schema == NULL || run->trees[c] != NULL || has_order) return KN_OK;
     KN_TRY(kn_schema_lines(&text, &n_bytes, run->input->schema, run->input->table->columns[column->release].name,
                            &run->known->columns[column->known], false, err));
     run->columns[c].reading.words_are_values = true;

@@ -430,6 +430,7 @@ static kn_status put_column(kn_json *json, const kn_release *release, const kn_r
     kn_json_text(json, "type", generalized ? "text" : kn_type_name(column->type));
     kn_json_bool(json, "nullable", is_nullable(release, column, is_quasi ? out->q : release->tuples->n_qis));
     if (is_quasi) KN_TRY(put_order(json, column, request, err));
+    if (is_quasi && release->tuples->domains[out->q]->is_natural) kn_json_bool(json, "natural_order", true);
     if (is_quasi) KN_TRY(put_quasi(json, release, out->q, generalized, request, err));
     kn_json_end(json);
 done:

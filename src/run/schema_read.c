@@ -19,7 +19,7 @@
 struct kn_schema {
     kn_yaml *root;
     char *path;
-    char **orders; /* one per column: "order(a<b)", or NULL */
+    char **orders; /* one per column: "order(a<b)", "natural", or NULL */
     size_t n_orders;
     const char **nulls; /* the texts of the tree */
     size_t n_nulls;
@@ -72,8 +72,10 @@ static kn_status note_orders(kn_schema *schema, const char *path, kn_error *err)
             KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "schema", .file = path, .line = column->line),
                        "%.500s:%u: a column has no name or no role; give the file that --schema wrote with the release",
                        path, column->line);
-        if (text_of(column, "order") == NULL) continue;
-        kn_buffer_printf(&spec, "order(%s)", text_of(column, "order"));
+        const bool is_natural = is_true(column, "natural_order");
+        if (text_of(column, "order") == NULL && !is_natural) continue;
+        if (is_natural) kn_buffer_text(&spec, "natural");
+        else kn_buffer_printf(&spec, "order(%s)", text_of(column, "order"));
         KN_TRY(kn_buffer_finish(&schema->orders[c], &spec, err));
     }
 done:

@@ -386,7 +386,7 @@ class Check:
                 by_value = lambda texts: {number(text) if column["like"] == "number" and number(text) is not None else text for text in texts}
                 if by_value(members(label[1:-1], "|")) != by_value(seen):
                     self.complain("names", f"{label!r} of {name} names {members(label[1:-1], '|')}, its rows have {seen}")
-            elif ".." in label and (spec.startswith("order(") or exact) and not {"top", "bottom", "round"} & set(column["options"]):
+            elif ".." in label and (spec.startswith("order(") or spec == "natural" or exact) and not {"top", "bottom", "round"} & set(column["options"]):
                 for end in members(label, ".."):
                     if end not in seen and (number(end) is None or number(end) not in map(number, seen)):
                         self.complain("names", f"{label!r} of {name} ends at {end!r}, which none of its rows {seen} has")

@@ -111,6 +111,12 @@ def plain_texts(rng):
         ["cook", "nurse", "pilot", "mason", "bishop", "smith", "baker", "clerk"],
         ["low", "medium", "high", "xtreme"],
         ["cook", "a|b", "{x}", "c..d", "e\\f", "..", "Zürich", "it's", "[1,2)", "b*d", "a<b", "c d"],
+        ["3 days", "12 days", "9 days", "21 days", "100 days", "1 days"],
+        ["5%", "40%", "7.5%", "100%", "12%", "7.25%"],
+        ["9:30", "10:05", "23:59", "00:04", "9:03", "17:45"],
+        ["<18", "18-25", "26-35", "36-50", "50+"],
+        ["-5 °C", "-12 °C", "3 °C", "20 °C", "0,5 °C", "0,25 °C"],
+        ["$1,200", "$950", "$12,000", "$1,200.50", "$99"],
         ["48155", "48157", "48009", "40011", "50667", "50668", "123"],
         [f"t{i}" for i in range(rng.randint(2, 40))],
         ["f", "m"]])
@@ -147,13 +153,13 @@ def subsets_file(rng, values):
 
 def choose_hierarchy(rng, column, values, files):
     present = [value for value in values if value != ""]
-    how = rng.choice(["none", "none", "none", "auto", "auto", "mask", "suppress", "own", "own", "file", "similar", "subsets"])
+    how = rng.choice(["none", "none", "none", "auto", "auto", "mask", "suppress", "own", "own", "file", "similar", "subsets", "natural"])
     number = column["like"] in ("int", "decimal", "number")
     if how == "none":
         return None
     if how in ("auto", "suppress"):
         return how
-    if how == "similar" and not number and column["like"] != "date":
+    if how in ("similar", "natural") and not number and column["like"] != "date":
         return how
     if how == "mask":
         return rng.choice(["mask(right)", "mask(left)"])

@@ -2,6 +2,7 @@
 docs/measures and docs/cells.md. Nothing here is kanon's."""
 import collections
 import csv
+import fractions
 import io
 import math
 import re
@@ -88,6 +89,13 @@ def parse_order(spec):
     return words + [word]
 
 
+def natural_key(text):
+    """By the numbers in it (src/table/natural.h), then by bytes."""
+    found = re.finditer(r"(?:(?<=^)-|(?<= )-)?([0-9](?:[0-9]|,(?=[0-9]{3}(?![0-9])))*)(?:[.,]([0-9]+))?", text)
+    sizes = [(match[0][0] == "-", fractions.Fraction(match[1].replace(",", "") + "." + (match[2] or "0"))) for match in found]
+    return [-size if negative else size for negative, size in sizes], text.encode()
+
+
 def read_hierarchy(text):
     """{label: values below}, and the leaves; the root also covers the missing cell."""
     subsets, tree, leaves = text.startswith("# subsets"), {}, []
@@ -114,6 +122,8 @@ class Quasi:
             self.tree, self.leaves = read_hierarchy(case["files"][spec[2:]])
         elif spec.startswith("order(") and self.kind == "text":
             order = parse_order(spec)
+        elif spec == "natural" and self.kind == "text":
+            order = sorted({cell for cell in cells if cell not in self.missing}, key=natural_key)
         self.values = {cell for cell in cells if cell not in self.missing}
         self.unknown_labels = spec in ("auto", "similar") and self.kind == "text"
         self.has_spec = spec != ""

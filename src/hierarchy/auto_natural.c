@@ -1,0 +1,71 @@
+/* `auto` for text of numbers with something around them, whose order says more than which values occur together.
+ *
+ *   one shape   that all values have, `# days`, `#%`, `€#`: one or two numbers, or a time's three; no letter before
+ *   bare marks  several shapes without a letter, of at most two numbers each: 18-25, 26-35, 50+, <18
+ *
+ * Values of one length that are made of letters, digits, '-' and '.' are codes rather (auto_code.c), unless they are
+ * ranges, 18-25. */
+#include "hierarchy/builders.h"
+
+#include "table/natural.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_NUMBERS = 2, MOST_SHAPES = 6 };
+
+static bool is_letter(char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
+
+/* A version or an address in a network is no number: what has a point between two is cut where that is not meant. What
+ * has a letter before its number is numbered, town 12, and neighbours have nothing in common. */
+static bool may_be_ordered(const char *shape, unsigned n_numbers)
+{
+    if (strcmp(shape, "#:#:#") == 0) return true;
+    for (const char *at = shape; *at != '#' && *at != '\0'; at++)
+        if (is_letter(*at)) return false;
+    return n_numbers >= 1 && n_numbers <= MOST_NUMBERS && strchr(shape, '.') == NULL && strcmp(shape, "#") != 0;
+}
+
+static bool has_letter(const char *shape)
+{
+    for (; *shape != '\0'; shape++)
+        if (is_letter(*shape)) return true;
+    return false;
+}
+
+/* Digits, letters, '-' and '.' only, and as long as the first. */
+static bool could_be_codes(const kn_build *build)
+{
+    static const char in_codes[] = "0123456789-.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    size_t n_first, n;
+    kn_build_value(build, 0, &n_first);
+    for (uint32_t value = 0; value < build->n_present; value++) {
+        const char *bytes = kn_build_value(build, value, &n);
+        if (n != n_first || kn_natural_is_range(bytes, n)) return false;
+        for (size_t i = 0; i < n; i++)
+            if (strchr(in_codes, bytes[i]) == NULL) return false;
+    }
+    return true;
+}
+
+bool kn_auto_natural(char spec[KN_SPEC_BYTES], const kn_build *build)
+{
+    char shapes[MOST_SHAPES][KN_SHAPE_BYTES], shape[KN_SHAPE_BYTES];
+    unsigned n_shapes = 0;
+    bool bare = true;
+    if (build->column->type != KN_TYPE_TEXT || build->n_present < 3) return false;
+    for (uint32_t value = 0; value < build->n_present; value++) {
+        size_t n;
+        const char *bytes = kn_build_value(build, value, &n);
+        const unsigned n_numbers = kn_natural_shape(shape, bytes, n);
+        unsigned at = 0;
+        if (!may_be_ordered(shape, n_numbers)) return false;
+        while (at < n_shapes && strcmp(shapes[at], shape) != 0) at++;
+        if (at == MOST_SHAPES) return false;
+        if (at == n_shapes) memcpy(shapes[n_shapes++], shape, sizeof shape);
+        bare = bare && !has_letter(shape);
+    }
+    if ((n_shapes > 1 && !bare) || could_be_codes(build)) return false;
+    snprintf(spec, KN_SPEC_BYTES, "natural");
+    return true;
+}
