@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -621,14 +622,26 @@ done:
     return status;
 }
 
-static kn_status choose_delimiter(source *in, const kn_sheet_options *options, kn_error *err)
+/* A first line `sep=;` is no part of the table; steps over it. Returns the delimiter, or '\0'. */
+static char take_separator_line(source *in)
+{
+    const char *text = in->buffer + in->at;
+    const size_t n = in->n - in->at;
+    if (n < 6 || strncasecmp(text, "sep=", 4) != 0 || strchr("\"\r\n", text[4]) != NULL) return '\0';
+    const size_t n_end = text[5] == '\n' ? 1 : n > 6 && text[5] == '\r' && text[6] == '\n' ? 2 : 0;
+    if (n_end == 0) return '\0';
+    in->at += 5 + n_end;
+    return text[4];
+}
+
+static kn_status choose_delimiter(source *in, char told, const kn_sheet_options *options, kn_error *err)
 {
     static const char candidates[] = {',', ';', '\t', '|'};
     kn_status status = KN_OK;
     size_t most = 0;
-    char best = ',';
-    if (options->delimiter != '\0') best = options->delimiter;
-    for (size_t i = 0; options->delimiter == '\0' && i < sizeof candidates; i++) {
+    char best = options->delimiter != '\0' ? options->delimiter : told != '\0' ? told : ',';
+    const bool is_known = options->delimiter != '\0' || told != '\0';
+    for (size_t i = 0; !is_known && i < sizeof candidates; i++) {
         size_t n_cells = 0;
         bool expected = false;
         KN_TRY(try_delimiter(&n_cells, &expected, in, candidates[i], options, err));
@@ -697,8 +710,10 @@ static kn_status read_table(table_reader *reader, kn_error *err)
         KN_TRY(note_problem(reader->cells, in->name, 1, "the file is empty", err));
         goto done;
     }
-    KN_TRY(choose_delimiter(in, reader->options, err));
+    const char told = take_separator_line(in);
+    KN_TRY(choose_delimiter(in, told, reader->options, err));
     KN_TRY(read_first_line(&line, in, reader->options, err));
+    line.n_lines += told != '\0';
     if (line.problem != NULL) {
         KN_TRY(note_problem(reader->cells, in->name, 1, line.problem, err));
         goto done;

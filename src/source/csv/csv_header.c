@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { SAMPLE_RECORDS = 1000 };
 
@@ -51,6 +52,17 @@ char kn_csv_detect_delimiter(const char *text, size_t n_bytes, bool trim)
         if (c.n_cells >= 2 && (best.n_cells == 0 || is_better(&c, &best))) best = c;
     }
     return best.delimiter;
+}
+
+size_t kn_csv_separator_line(char *delimiter, const char *text, size_t n_bytes)
+{
+    static const char begin[] = "sep=";
+    const size_t n = sizeof begin - 1;
+    if (n_bytes < n + 2 || strncasecmp(text, begin, n) != 0 || strchr("\"\r\n", text[n]) != NULL) return 0;
+    const bool two = n_bytes > n + 2 && text[n + 1] == '\r' && text[n + 2] == '\n';
+    if (!two && text[n + 1] != '\n') return 0;
+    *delimiter = text[n];
+    return n + (two ? 3 : 2);
 }
 
 static kn_status refuse_record(const kn_csv_fault *fault, const char *text, const char *source, kn_error *err)

@@ -10,11 +10,14 @@
  * whole records among the first thousand of `text`. */
 char kn_csv_detect_delimiter(const char *text, size_t n_bytes, bool trim);
 
+/* A first line `sep=;`, which Excel writes and reads: how long it is with its line end, 0 where there is none. */
+size_t kn_csv_separator_line(char *delimiter, const char *text, size_t n_bytes);
+
 typedef struct kn_csv_header {
     uint32_t n_columns;
     char **names;
-    size_t n_bytes;   /* of the header record; 0 with `no_header` */
-    uint32_t n_lines; /* of the header record */
+    size_t n_bytes;   /* before the first row: of the header record, none with `no_header`, and of a line `sep=;` */
+    uint32_t n_lines; /* of these */
     uint32_t n_unnamed, first_unnamed;
 } kn_csv_header;
 

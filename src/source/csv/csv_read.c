@@ -133,11 +133,11 @@ done:
     return status;
 }
 
-static bool holds_a_record(const kn_csv_reader *reader, const round_buffer *round)
+static bool holds_a_record(const kn_csv_reader *reader, const round_buffer *round, size_t from)
 {
     size_t n_record;
     kn_csv_fault fault;
-    kn_csv_record(round->text, round->n_bytes, reader->dialect, NULL, 0, &n_record, &fault);
+    kn_csv_record(round->text + from, round->n_bytes - from, reader->dialect, NULL, 0, &n_record, &fault);
     return n_record != 0 || fault.kind != KN_CSV_FINE;
 }
 
@@ -146,16 +146,21 @@ static kn_status read_header(kn_csv_reader *reader, kn_error *err)
     kn_status status = KN_OK;
     round_buffer *round = &reader->first;
     const kn_csv_options *options = &reader->options;
+    size_t from = 0;
     for (size_t capacity = kn_csv_source_bound(&reader->source, SAMPLE_BYTES);; capacity *= 2) {
         KN_TRY(grow_round(round, capacity, err));
         KN_TRY(fill_round(round, &reader->source, NULL, err));
         reader->dialect = (kn_csv_dialect){options->delimiter, options->trim};
+        char *delimiter = &reader->dialect.delimiter, told = '\0';
+        from = kn_csv_separator_line(&told, round->text, round->n_bytes);
         if (options->delimiter == '\0')
-            reader->dialect.delimiter = kn_csv_detect_delimiter(round->text, round->n_bytes, options->trim);
-        if (round->is_last || capacity >= KN_CSV_MAX_RECORD || holds_a_record(reader, round)) break;
+            *delimiter = from > 0 ? told : kn_csv_detect_delimiter(round->text, round->n_bytes, options->trim);
+        if (round->is_last || capacity >= KN_CSV_MAX_RECORD || holds_a_record(reader, round, from)) break;
     }
-    KN_TRY(
-        kn_csv_header_read(&reader->header, round->text, round->n_bytes, reader->dialect, options, reader->name, err));
+    KN_TRY(kn_csv_header_read(&reader->header, round->text + from, round->n_bytes - from, reader->dialect, options,
+                              reader->name, err));
+    reader->header.n_bytes += from;
+    reader->header.n_lines += from > 0;
     round->start = reader->header.n_bytes;
 done:
     return status;
