@@ -122,7 +122,7 @@ class Quasi:
             self.tree, self.leaves = read_hierarchy(case["files"][spec[2:]])
         elif spec.startswith("order(") and self.kind == "text":
             order = parse_order(spec)
-        elif spec == "natural" and self.kind == "text":
+        elif spec in ("natural", "auto", "") and self.kind == "text":  # the only order that text has by itself
             order = sorted({cell for cell in cells if cell not in self.missing}, key=natural_key)
         self.values = {cell for cell in cells if cell not in self.missing}
         self.unknown_labels = spec in ("auto", "similar") and self.kind == "text"
