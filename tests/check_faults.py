@@ -2,7 +2,7 @@
 """Every command with a system that fails it: the n-th call of a kind goes wrong, n = 1, 2, ... until the run has no such
 call left; pipes whose readers left; a process that is killed at any moment.
 
-    check_faults.py KANON FAIL_CALLS_SO [--every N] [--kills N] [--seed S] [--only WORD]
+    check_faults.py KANON FAIL_CALLS_SO [--every N] [--kills N] [--seed S] [--only WORD] [--part I/N]
 
 What must hold whatever goes wrong: no crash; the exit code tells what happened; each output is the old one or a whole new
 one, all of them old where the program says that nothing was written; nothing that others can read is left behind that
@@ -28,7 +28,8 @@ parser.add_argument("preload", type=os.path.abspath)
 parser.add_argument("--every", type=int, default=1)
 parser.add_argument("--kills", type=int, default=1000)
 parser.add_argument("--seed", type=int, default=1)
-parser.add_argument("--only", default="")
+parser.add_argument("--only", default="", help="jobs that have this word")
+parser.add_argument("--part", default="1/1", help="2/5: the second, seventh, twelfth, ... job")
 options = parser.parse_args()
 rng = random.Random(options.seed)
 
@@ -202,13 +203,14 @@ def main():
         os.chdir(folder)
         os.environ["TMPDIR"] = folder
         fault_jobs.write_inputs(options.kanon)
-        jobs = [job for job, _ in fault_jobs.jobs() if options.only in job]
+        jobs = [job for job, _ in fault_jobs.jobs(options.only, options.part)]
+        n_all = len(fault_jobs.jobs(options.only))
         keep_inputs()
         fault_jobs.reset()
         for job in jobs:
             found = [f"{how}: {what}" for kind, how, codes in FAULTS for what in faults(job, kind, how, codes)]
             found += closed_pipes(job)
-            found += kills(job, -(-options.kills // len(jobs)))
+            found += kills(job, -(-options.kills // n_all))
             number += 1
             failures += bool(found)
             print(f"{'not ok' if found else 'ok'} {number} - {job}", *found[:20], sep="\n#   ", flush=True)

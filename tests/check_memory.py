@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every command with every allocation of the process failing in turn, the C library's own included.
 
-    check_memory.py KANON FAIL_CALLS_SO [--every N]
+    check_memory.py KANON FAIL_CALLS_SO [--every N] [--only WORD] [--part I/N]
 
 A run either ends with exit code 4 and every output as it was, or as if nothing had failed (where somebody could do
 without the memory) with the very outputs of a run that had all of it; the lower bound alone may be missing, and then
@@ -22,6 +22,7 @@ parser.add_argument("kanon", type=os.path.abspath)
 parser.add_argument("preload", type=os.path.abspath)
 parser.add_argument("--every", type=int, default=1)
 parser.add_argument("--only", default="", help="jobs that have this word")
+parser.add_argument("--part", default="1/1", help="2/5: the second, seventh, twelfth, ... job")
 options = parser.parse_args()
 
 
@@ -75,7 +76,7 @@ def main():
         os.chdir(folder)
         os.environ["TMPDIR"] = folder
         fault_jobs.write_inputs(options.kanon)
-        jobs = [(job, is_first) for job, is_first in fault_jobs.jobs() if options.only in job]
+        jobs = fault_jobs.jobs(options.only, options.part)
         fault_jobs.reset()
         for number, (job, is_first) in enumerate(jobs, 1):
             found = list(faults(job, 1 if is_first else options.every))
