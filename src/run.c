@@ -598,8 +598,8 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     KN_TRY(kn_input_new(&r.input, request, KN_OUTPUT_RELEASE, err));
     KN_TRY(kn_ledger_open(&r.ledger, r.input, err));
     KN_TRY(kn_input_read(r.input, request->data, KN_COLUMNS_OF_DATA, err));
-    KN_TRY(kn_copies_check(r.input, err));
     end_stage(&r, "read", &seconds->read);
+    KN_TRY(kn_copies_check(r.input, err));
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, request, r.input->table, err));
     KN_TRY(kn_input_encode(r.input, kn_algorithm_needs_trees(r.algorithm), err));
     KN_TRY(kn_input_cells(r.input, err)); /* before the search */
