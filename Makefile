@@ -74,14 +74,17 @@ bench: all
 	@bench/run.sh $(BUILD)
 
 # Generated rows on Spark with two threads, and on a master with two worker processes: 1 and 10 million, one machine beside
-# it, and how it grows. Some 4 GB of disk in /tmp.
+# it, and how it grows, the driver's memory included; then a global recoding. Some 4 GB of disk in /tmp.
+SPARK_ROWS ?= 1000000 10000000
 bench-spark: all
 	@tools/need.sh test
 	@tools/test_venv.sh $(BUILD)/test-venv
 	@rm -f $(BUILD)/spark_scale.txt
-	@for rows in 1000000 10000000; do for workers in 0 2; do \
+	@for rows in $(SPARK_ROWS); do for workers in 0 2; do \
 	    $(BUILD)/test-venv/bin/python bench/spark/scale.py $(BUILD) $$rows --algorithm mondrian --workers $$workers \
-	        $$([ $$workers = 0 ] && echo --one-machine) --lines $(BUILD)/spark_scale.txt; done; done
+	        $$([ $$workers = 0 ] && echo --one-machine) --lines $(BUILD)/spark_scale.txt || exit 1; done; \
+	    $(BUILD)/test-venv/bin/python bench/spark/scale.py $(BUILD) $$rows --recoding global --one-machine \
+	        --lines $(BUILD)/spark_scale.txt || exit 1; done
 
 # 100 million: 9.5 GB of input and about as much beside it in /tmp; hours on two cores.
 bench-spark-100m: all

@@ -9,7 +9,7 @@ PyArrow: BUILD/test-venv/bin/python.
     --workers N                   a standalone master and N worker processes of one core each, started and ended here
     --master spark://HOST:PORT    somebody else's master; otherwise two threads here
     --lines FILE                  the line is added to FILE, and how things grew since the last one with the same master is
-                                  printed: the power of the rows that they grew with (1: in proportion)
+                                  printed: the power of the rows that they grew with (1: in proportion; 0: not at all)
 """
 import argparse
 import functools
@@ -223,12 +223,14 @@ if said.one_machine:
 print(json.dumps(line), flush=True)
 if said.lines is not None:
     earlier = [json.loads(text) for text in said.lines.read_text().splitlines()] if said.lines.exists() else []
-    same = [one for one in earlier if (one["master"], one["algorithm"]) == (line["master"], line["algorithm"]) and one["rows"] < said.rows]
+    same = [one for one in earlier if one["rows"] < said.rows and
+            all(one[name] == line[name] for name in ("master", "algorithm", "recoding"))]
     if same:
         powers = {name: round(math.log(line[name] / same[-1][name]) / math.log(said.rows / same[-1]["rows"]), 2)
                   for name in ("seconds", "cpu_seconds", "driver_python_mb", "driver_java_mb", "shuffled_mb", "disk_mb",
                                "one_machine_cpu_seconds", "one_machine_mb") if line.get(name) and same[-1].get(name)}
-        print(json.dumps({"question": "spark growth", "rows": [same[-1]["rows"], said.rows], "powers": powers}), flush=True)
+        print(json.dumps({"question": "spark growth", "recoding": said.recoding, "master": line["master"],
+                          "rows": [same[-1]["rows"], said.rows], "powers": powers}), flush=True)
     with said.lines.open("a") as file:
         file.write(json.dumps(line) + "\n")
 if said.folder is None:

@@ -107,6 +107,8 @@ class Parts(SmallSpark):
             draw = random.Random(i)
             shuffled = draw.sample(rows, len(rows))
             more = {} if i == 0 else {name: str(self.folder / name) for name in ("report", "schema")}
+            if i > 0:  # and whether tuples are sent to all executors or joined otherwise
+                self.joined_by_sorting()
             frame = kanon.spark.anonymize(self.frame(shuffled, partitions), output=str(self.folder / f"out{i}.csv"),
                                           json=str(self.folder / "r.json"), **asked, **more)
             parts = sorted((self.folder / f"out{i}.csv").glob("part-*.csv"))
@@ -124,6 +126,7 @@ class Parts(SmallSpark):
             counts = [sum(row["ill"] == value for row in members) for value in {row["ill"] for row in members}]
             self.assertGreaterEqual(len(members), 4, cells)
             self.assertGreaterEqual(len(counts), 2, cells)
+        self.no_value_in_logs("gout", "caught", "grown", "P0[.][0-9]{6}")
 
     def told_as_of_one_table(self, rows, frame, facts, asked):
         """Findings, schema and report, beside what one machine says of the two tables."""
@@ -203,20 +206,35 @@ class Parts(SmallSpark):
         from pyspark.sql import functions as F
         frame = self.frame(tables(random.Random(2), 120))
         asked = {**self.PARTS, "identifier": ["name", "who"], "output": str(self.folder / "out.parquet")}
+        spoil = lambda data: data.withColumn("r1", F.when(F.col("r1").like("80%"), F.lit("1201")).otherwise(F.col("r1")))
+        for more in ({}, {"json": str(self.folder / "r.json")}):  # judged as Spark counts them, and from the records
+            self.assertIn("column 'zip'", self.spoiled(frame, spoil, **asked, **more))
+
+    def spoiled(self, frame, spoil, **asked):
+        """What is said where workers make something else of their parts."""
         stored = kanon.spark._Job.stored
-
-        def wrong(job, data, name):
-            if name == "keyed":
-                data = data.withColumn("zip", F.when(F.col("zip").like("80%"), F.lit("1201")).otherwise(F.col("zip")))
-            return stored(job, data, name)
-
-        kanon.spark._Job.stored = wrong
+        kanon.spark._Job.stored = lambda job, data, name: stored(job, spoil(data) if name == "parts" else data, name)
         try:
             error = self.refused(kanon.NotMet, kanon.spark.anonymize, frame, **asked)
         finally:
             kanon.spark._Job.stored = stored
-        self.assertIn("column 'zip'", str(error))
         self.folder_is_clean()
+        return str(error)
+
+    def test_rows_that_are_there_twice_or_otherwise_are_noticed(self):
+        """As many rows as are due, and the files say what the keyed rows do."""
+        from pyspark.sql import functions as F
+        frame, key = self.frame(tables(random.Random(2), 60)), F.col(kanon.spark.KEY)
+        asked = {**self.PARTS, "identifier": ["name", "who"], "output": str(self.folder / "out.parquet"), "max_suppressed": 0}
+        # For the first row of the input another one stands there a second time, or one of nobody.
+        def last(data):
+            return data.where(key == data.agg(F.max(key)).first()[0])
+        twice = lambda data: data.where("__kanon_key is null or __kanon_key <> 0").union(last(data))
+        self.assertIn("1 rows are there twice", self.spoiled(frame, lambda data: twice(data.localCheckpoint()), **asked))
+        nobody = lambda data: data.withColumn(kanon.spark.KEY, F.when(key == 0, F.lit(-5)).otherwise(key))
+        self.assertIn("1 are none of the input's", self.spoiled(frame, nobody, **asked))
+        other = lambda data: data.withColumn("c1", F.when(key == 0, F.lit("x")).otherwise(F.col("c1")))
+        self.assertIn("1 have other copied cells", self.spoiled(frame, other, **asked))
 
     def test_tuples_that_do_not_fit_are_rolled_up_for_the_cut(self):
         rows = tables(random.Random(13), 300)

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from . import _functions
-from ._spark_records import COUNT, KEY, Asked, plain, quoted
+from ._spark_records import COUNT, KEY, RELEASES, STATE, Asked, plain, quoted
 from .errors import NotMet, UsageError
 
 NUMBER = r"^[+-]?[0-9]+([.][0-9]+)?$"
@@ -91,7 +91,7 @@ class Checks:
 
     `due` are the rows of the input and those that are due in the release. What tells that cells generalize what stood
     there before is `generalizes`, called with the rows of the input beside what they became (`now0`, `now1`, ...), which
-    `stored` keeps: every model looks at them."""
+    `stored` keeps: every model looks at them. In `beside` are those that were removed, too."""
 
     def __init__(self, staged: Any, keyed: Any, written: Any, asked: Asked, due: tuple[int, int],
                  generalizes: Callable[[Checks, Any], None], stored: Callable[[Any, str], Any]) -> None:
@@ -114,18 +114,20 @@ class Checks:
         """Every released row is one of the input's, with its copied cells unchanged, and none is twice."""
         F = import_module("pyspark.sql.functions")
 
-        n, n_keys = self.keyed.agg(F.count(F.lit(1)), F.countDistinct(KEY)).first()
-        n_input = self.staged.count()
-        if (n_input, n) != self.due or n_keys != n:
-            self.fail(f"{n} rows of {n_keys} keys of {n_input} rows, where {self.due[1]} of {self.due[0]} are due")
-        joined = self.stored(now_beside(self.staged, self.keyed, [*self.qis, *self.copied]), "joined")
+        n, n_input = self.keyed.count(), self.staged.count()
+        if (n_input, n) != self.due:
+            self.fail(f"{n} rows of {n_input}, where {self.due[1]} of {self.due[0]} are due")
+        self.beside = self.stored(now_beside(self.staged, self.keyed, [*self.qis, *self.copied], "left"), "joined")
         same = F.lit(True)
         for i, name in enumerate(self.copied, len(self.qis)):
             same &= F.col(quoted(name)).eqNullSafe(F.col(f"now{i}"))
-        n_joined, n_wrong = joined.agg(F.count(F.lit(1)), F.count(F.when(~same, 1))).first()
-        if n_joined != n or n_wrong:
-            self.fail(f"{n - n_joined} rows are none of the input's, {n_wrong} have other copied cells")
-        return joined
+        released = F.col(RELEASES)  # null: removed
+        n_beside, n_joined, n_wrong = self.beside.agg(F.count(F.lit(1)), F.count(released),
+                                                      F.count(F.when(released & ~same, 1))).first()
+        if n_beside != n_input or n_joined != n or n_wrong:
+            self.fail(f"{n_beside - n_input} rows are there twice, {n - n_joined} are none of the input's, {n_wrong} have other "
+                      "copied cells")
+        return self.beside.where(released)
 
     def same_rows(self, written: Any) -> None:
         """The files without keys are the keyed rows, as a multiset."""
@@ -150,11 +152,13 @@ class Checks:
             self.fail(f"{n_broken} classes break {name} ({', '.join(f'{key}={value}' for key, value in parameters.items())})")
 
 
-def now_beside(staged: Any, keyed: Any, names: list[str]) -> Any:
+def now_beside(staged: Any, keyed: Any, names: list[str], how: str = "inner") -> Any:
     """Rows of the input, and in now0, now1, ... what stands in these columns of the rows with the same key."""
     F = import_module("pyspark.sql.functions")
 
-    return staged.join(keyed.select(KEY, *(F.col(quoted(name)).alias(f"now{i}") for i, name in enumerate(names))), KEY)
+    own = [F.col(quoted(name)).alias(f"now{i}") for i, name in enumerate(names)]
+    own += [F.col(STATE)] if STATE in keyed.columns else []
+    return staged.join(keyed.select(KEY, *own, F.lit(True).alias(RELEASES)), KEY, how)
 
 
 def same_tuples(mapping: Any) -> Callable[[Checks, Any], None]:

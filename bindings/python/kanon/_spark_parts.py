@@ -16,7 +16,7 @@ import os
 import pickle
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -24,7 +24,7 @@ from typing import Any
 from . import _functions, _kanon
 from ._run import run
 from ._settings import Settings
-from ._spark_records import COUNT, KEY, PEOPLE, Asked, mapping_of, quoted, records_of
+from ._spark_records import COUNT, KEY, PEOPLE, RELEASES, STATE, Asked, mapping_of, quoted, records_of, sent_to_all
 from .errors import KanonError, KanonWarning, NotMet, ResourceError, UsageError
 from .results import Release, Verdict
 
@@ -79,14 +79,19 @@ class Domains:
     n_rows: int
 
 
-def domains_of(staged: Any, asked: Asked, max_values: int) -> Domains:
+def domains_of(staged: Any, asked: Asked, max_values: int, records: Any = None) -> Domains:
+    """From the records of the whole table where the driver has them, otherwise counted by Spark, column by column."""
     pa = import_module("pyarrow")
     F = import_module("pyspark.sql.functions")
 
     values, parts, n_rows = {}, [], 0
     for name in [*asked.of("qi"), *asked.of("sensitive")]:
-        found = staged.groupBy(F.col(quoted(name)).alias("value")).agg(F.count(F.lit(1)).alias("rows")).limit(max_values + 1) \
-            .toArrow()
+        if records is not None:
+            found = pa.table({"value": records[name], COUNT: records[COUNT]}).group_by("value", use_threads=False) \
+                .aggregate([(COUNT, "sum")]).rename_columns({f"{COUNT}_sum": "rows"}).select(["value", "rows"])
+        else:
+            found = staged.groupBy(F.col(quoted(name)).alias("value")).agg(F.count(F.lit(1)).alias("rows")) \
+                .limit(max_values + 1).toArrow()
         if found.num_rows > max_values:
             raise ResourceError(f"column '{name}' has more than {max_values:,} different values, too many for the driver; give "
                                 "it memory and a larger max_records, or make the column coarser", option="max_records")
@@ -142,20 +147,18 @@ def _buckets(values: Any, n_buckets: int) -> Any:
 
 def _replaced(staged: Any, tables: dict[str, Any], folder: Any, label: str) -> Any:
     """The rows with values of some columns replaced by those that stand for them."""
-    F = import_module("pyspark.sql.functions")
-
     frame = staged
     for i, (name, table) in enumerate(tables.items()):
         path = folder.inside(f"{label}_{i}")
         staged.sparkSession.createDataFrame(table).write.parquet(path)
         found = staged.sparkSession.read.parquet(path)
-        joined = frame.join(F.broadcast(found), frame[quoted(name)].eqNullSafe(found["was"]))
+        joined = frame.join(sent_to_all(found, table), frame[quoted(name)].eqNullSafe(found["was"]))
         frame = joined.select(*(found["stands"].alias(other) if other == name else frame[quoted(other)]
                                 for other in frame.columns))
     return frame
 
 
-def _fits(frame: Any, asked: Asked, max_records: int) -> bool:
+def fits(frame: Any, asked: Asked, max_records: int) -> bool:
     """Whether its distinct tuples are few enough, as far as an estimate within 2 % can tell."""
     F = import_module("pyspark.sql.functions")
 
@@ -170,11 +173,8 @@ def _too_many(max_records: int) -> ResourceError:
 
 def rolled_up(staged: Any, asked: Asked, domains: Domains, max_records: int, folder: Any) -> tuple[Any, dict[str, int]]:
     """The staged rows with columns rolled up to runs of values until their distinct tuples fit the driver, and to how many
-    runs; nothing where they fit as they are."""
-    qis = asked.of("qi")
-    if not qis or _fits(staged, asked, max_records):
-        return staged, {}
-    runs = {name: domains.values[name].num_rows for name in qis}
+    runs."""
+    runs = {name: domains.values[name].num_rows for name in asked.of("qi")}
     for roll in range(MOST_ROLLS):
         widest = max(runs.values())
         if widest <= 1:
@@ -182,7 +182,7 @@ def rolled_up(staged: Any, asked: Asked, domains: Domains, max_records: int, fol
         runs = {name: max(1, n // 2) if n > widest / 2 else n for name, n in runs.items()}
         fewer = {name: n for name, n in runs.items() if n < domains.values[name].num_rows}
         frame = _replaced(staged, {name: _buckets(domains.values[name], n) for name, n in fewer.items()}, folder, f"runs{roll}")
-        if _fits(frame, asked, max_records):
+        if fits(frame, asked, max_records):
             return frame, fewer
     raise _too_many(max_records)
 
@@ -235,7 +235,7 @@ def rolled_to_levels(staged: Any, asked: Asked, domains: Domains, max_records: i
         tables[widest] = _nodes(domains.values[widest], paths[widest], levels[widest])
         raised = {name: level for name, level in levels.items() if level > 0}
         frame = _replaced(staged, {name: tables[name] for name in raised}, folder, f"levels{roll}")
-        if _fits(frame, asked, max_records):
+        if fits(frame, asked, max_records):
             return frame, raised
     raise _too_many(max_records)
 
@@ -268,38 +268,47 @@ def _run(data: Any, asked: Asked, more: dict[str, Any]) -> Release:
     return release
 
 
-def _groups(records: Any, release: Release, qis: list[str]) -> list[list[int]]:
-    """Records with equal released cells, in the order of those."""
+def _groups(release: Release, qis: list[str]) -> list[Any]:
+    """Records with equal released cells, in the order of those: arrays of Arrow, there are as many records as tuples."""
+    pa = import_module("pyarrow")
+
     labels = release.to_arrow()
-    cells = list(zip(*(labels[name].cast("string").to_pylist() for name in qis))) if qis else [()] * labels.num_rows
-    found: dict[tuple[Any, ...], list[int]] = {}
-    for record, label in zip(release.records or [], cells):
-        found.setdefault(label, []).append(record)
-    return [found[label] for label in sorted(found, key=lambda label: tuple("" if cell is None else cell for cell in label))]
+    columns = {f"{i}": labels[name].cast(pa.string()) for i, name in enumerate(qis)}
+    found = pa.table(columns | {"record": pa.array(release.records, pa.uint32())}).group_by(list(columns), use_threads=False) \
+        .aggregate([("record", "list")])
+    cells = list(zip(*(found[name].to_pylist() for name in columns)))
+    order = sorted(range(found.num_rows), key=lambda i: tuple("" if cell is None else cell for cell in cells[i]))
+    return [found["record_list"][i].values for i in order]
 
 
-def cut(staged: Any, asked: Asked, domains: Domains, part_rows: int, max_records: int, folder: Any) -> Parts:
+def cut(staged: Any, asked: Asked, domains: Domains, records: Any, part_rows: int, max_records: int, folder: Any) -> Parts:
+    """`records` are those of the whole table; None: they do not fit."""
     pa = import_module("pyarrow")
     qis = asked.of("qi")
-    frame, runs = rolled_up(staged, asked, domains, max_records, folder)
-    records = records_of(frame, asked, max_records)
-    counts = records[COUNT].to_pylist()
+    frame = staged
+    runs: dict[str, int] = {}
+    if records is None:
+        frame, runs = rolled_up(staged, asked, domains, max_records, folder)
+        records = records_of(frame, asked, max_records)
     more: dict[str, Any] = {"count": COUNT, "order": "input", "report": False, "max_suppressed": 0, "allow_copy": True}
     if asked.person is not None:
         more["person_count"] = PEOPLE
     found = _run(records, asked, {**more, "algorithm": "mondrian", "k": str(max(part_rows, _least(asked)))}) \
-        if sum(counts) >= 2 * part_rows else None
-    groups = _groups(records, found, qis) if found is not None else [list(range(records.num_rows))]
-    cells = list(zip(*(records[name].to_pylist() for name in qis))) if qis else [()] * records.num_rows
+        if domains.n_rows >= 2 * part_rows else None
+    groups = _groups(found, qis) if found is not None else [pa.array(range(records.num_rows), pa.uint32())]
     alone: list[int] = []
-    sent: list[list[int]] = []
+    sent: list[Any] = []
     for group in groups:
-        one, rest = _set_apart(group, cells, counts, part_rows, lambda group: _holds(records, group, asked, more, domains)) \
-            if not runs else ([], group)
+        own = records.take(group)
+        if runs or not _has_long_tuple(own, qis, part_rows):
+            sent.append(own)
+            continue
+        one, rest = _set_apart(group.to_pylist(), own, qis, part_rows,
+                               lambda group: _holds(records, group, asked, more, domains))
         alone += one
         if rest:
-            sent.append(rest)
-    parts = _parts_of(records, sent, qis, counts)
+            sent.append(records.take(pa.array(rest, pa.int64())))
+    parts = _parts_of(sent, qis)
     parts.rolled_up, parts.frame = runs, frame
     if alone:
         own = records.take(pa.array(sorted(alone), pa.int64()))
@@ -327,10 +336,18 @@ def _holds(records: Any, group: list[int], asked: Asked, more: dict[str, Any], d
     return True
 
 
-def _set_apart(group: list[int], cells: list[Any], counts: list[int], part_rows: int,
+def _has_long_tuple(own: Any, qis: list[str], part_rows: int) -> bool:
+    """Whether some tuple may be a part of its own: it is longer than a part, or there is no other."""
+    tuples = own.group_by(qis, use_threads=False).aggregate([(COUNT, "sum")])
+    return bool(tuples.num_rows <= 1 or max(tuples[f"{COUNT}_sum"].to_pylist()) > part_rows)
+
+
+def _set_apart(group: list[int], own: Any, qis: list[str], part_rows: int,
                holds: Callable[[list[int]], bool]) -> tuple[list[int], list[int]]:
     """Records of tuples that are parts of their own, and the others of the group. A tuple that is longer than a part is
-    set apart where it holds every model, and so does what is left."""
+    set apart where it holds every model, and so does what is left. `own` has the records' cells and counts."""
+    cells = dict(zip(group, zip(*(own[name].to_pylist() for name in qis))))
+    counts = dict(zip(group, own[COUNT].to_pylist()))
     rows: dict[Any, int] = {}
     for record in group:
         rows[cells[record]] = rows.get(cells[record], 0) + counts[record]
@@ -340,22 +357,24 @@ def _set_apart(group: list[int], cells: list[Any], counts: list[int], part_rows:
         left = [record for record in rest if cells[record] != one]
         if left and (rows[one] <= part_rows or sum(counts[record] for record in rest) <= 4 * part_rows):
             break
-        own = [record for record in rest if cells[record] == one]
-        if not left or (holds(own) and holds(left)):
-            alone += own
+        its = [record for record in rest if cells[record] == one]
+        if not left or (holds(its) and holds(left)):
+            alone += its
             rest = left
     return alone, rest
 
 
-def _parts_of(records: Any, groups: list[list[int]], qis: list[str], counts: list[int]) -> Parts:
+def _parts_of(groups: list[Any], qis: list[str]) -> Parts:
+    """Of the records of each part."""
     pa = import_module("pyarrow")
+    pc = import_module("pyarrow.compute")
 
-    part_of: dict[int, int] = {record: part for part, group in enumerate(groups) for record in group}
-    chosen = sorted(part_of)
-    own = records.take(pa.array(chosen, pa.int64()))
-    columns = {f"{i}": own[name] for i, name in enumerate(qis)} | {"part": pa.array([part_of[r] for r in chosen], pa.int32())}
-    tuples = pa.table(columns).group_by(list(columns), use_threads=False).aggregate([])
-    return Parts(tuples, [sum(counts[record] for record in group) for group in groups])
+    names = [f"{i}" for i in range(len(qis))]
+    each = [own.select(qis).rename_columns(names).append_column("part", pa.repeat(pa.scalar(part, pa.int32()), own.num_rows))
+            for part, own in enumerate(groups)]
+    empty = pa.table({name: pa.array([], pa.string()) for name in names} | {"part": pa.array([], pa.int32())})
+    tuples = pa.concat_tables(each).group_by([*names, "part"], use_threads=False).aggregate([]) if each else empty
+    return Parts(tuples, [pc.sum(own[COUNT]).as_py() or 0 for own in groups])
 
 
 # --- Suppressed rows --------------------------------------------------------------------------------------------------
@@ -384,7 +403,14 @@ def dealt(limit: int, rows: list[int]) -> list[int]:
 # --- On executors -------------------------------------------------------------------------------------------------------
 
 
-def _shipped(asked: Asked, domains: Domains, limits: list[int], efforts: list[int] | None) -> dict[str, Any]:
+def seen_by(asked: Asked) -> list[str]:
+    """Columns that a search looks at."""
+    person = [asked.person] if asked.person in asked.role else []
+    return [name for name in asked.names if asked.role[name] in ("qi", "sensitive") or name in person]
+
+
+def _shipped(asked: Asked, domains: Domains, limits: list[int], efforts: list[int] | None,
+             copied: Sequence[str] = ()) -> dict[str, Any]:
     """What every worker needs, hierarchies in files among it."""
     pa = import_module("pyarrow")
 
@@ -402,17 +428,19 @@ def _shipped(asked: Asked, domains: Domains, limits: list[int], efforts: list[in
     with pa.ipc.new_stream(sink, domains.table.schema) as stream:
         stream.write_table(domains.table)
     return {"flags": flags, "files": files, "domains": sink.getvalue().to_pybytes(), "limits": limits, "efforts": efforts,
-            "names": asked.names, "qis": asked.of("qi"), "version": _kanon.version()}
+            "names": asked.names, "qis": asked.of("qi"), "cells": seen_by(asked), "copied": copied, "version": _kanon.version()}
 
 
 def _search(shipped: dict[str, Any], part: int, table: Any) -> Any:
-    """One part on an executor: (key, r0, r1, ..., state, facts), and one row more, without a key, with the facts. Which
-    rows are suppressed is said of each, whether the part let them stay or not: that is the driver's to decide."""
+    """One part on an executor: (key, r0, r1, ..., c0, c1, ..., state, facts), copied cells among them as they came, and one
+    row more, without a key, with the facts. Which rows are suppressed is said of each, whether the part let them stay or
+    not: that is the driver's to decide."""
     pa = import_module("pyarrow")
+    pc = import_module("pyarrow.compute")
 
     if _kanon.version() != shipped["version"]:
         raise UsageError(f"the driver has kanon {shipped['version']} and an executor {_kanon.version()}; ship one of them to all")
-    cells = [name for name in table.column_names if name not in ("part", KEY, TIE)]
+    cells = [name for name in table.column_names if name in shipped["cells"]]
     others = [name for name in cells if name not in shipped["qis"]]
     table = table.sort_by([(name, "ascending") for name in [*shipped["qis"], *others, TIE, KEY]])
     columns = {name: table[name] if name in cells else pa.nulls(table.num_rows, pa.string()) for name in shipped["names"]}
@@ -435,43 +463,50 @@ def _search(shipped: dict[str, Any], part: int, table: Any) -> Any:
             release = run(settings.set_all(more), Release)
     labels = release.to_arrow()
     keys = labels[KEY].cast(pa.string()).cast(pa.int64()).combine_chunks()
-    removed = sorted(set(table[KEY].to_pylist()) - set(keys.to_pylist()))
+    sent = table[KEY].combine_chunks()
+    removed = sent.filter(pc.invert(pc.is_in(sent, keys))).sort()
     n, n_removed = len(keys), len(removed)
-    rows = zip(*(labels[name].cast(pa.string()).to_pylist() for name in shipped["qis"]))
-    stars = [set(row) == {"*"} for row in rows]
+    released = [labels[name].cast(pa.string()).combine_chunks() for name in shipped["qis"]]
+    stars = pa.repeat(True, n)
+    for column in released:
+        stars = pc.and_(stars, pc.fill_null(pc.equal(column, "*"), False))
     # Suppressed rows that look like a class of the part are rows of that class.
-    stay = n_removed == 0 and release.facts["suppressed"]["rows"] == sum(stars)
-    states = [SUPPRESSED if stay and star else RELEASED for star in stars]
-    result = {KEY: pa.concat_arrays([keys, pa.array(removed, pa.int64()), pa.nulls(1, pa.int64())])}
-    for i, name in enumerate(shipped["qis"]):
-        released = labels[name].cast(pa.string()).combine_chunks()
-        result[f"r{i}"] = pa.concat_arrays([released, pa.array(["*"] * n_removed, pa.string()), pa.nulls(1, pa.string())])
-    result["state"] = pa.array(states + [SUPPRESSED] * n_removed + [None], pa.int32())
+    stay = n_removed == 0 and release.facts["suppressed"]["rows"] == stars.true_count
+    states = pc.if_else(stars, SUPPRESSED, RELEASED).cast(pa.int32()) if stay else pa.repeat(pa.scalar(RELEASED, pa.int32()), n)
+    result = {KEY: pa.concat_arrays([keys, removed, pa.nulls(1, pa.int64())])}
+    for i, column in enumerate(released):
+        result[f"r{i}"] = pa.concat_arrays([column, pa.repeat("*", n_removed), pa.nulls(1, pa.string())])
+    places = pc.index_in(result[KEY], sent)  # none for the last row
+    for i, name in enumerate(shipped["copied"]):
+        result[f"c{i}"] = table[name].take(places)
+    result["state"] = pa.concat_arrays([states, pa.repeat(pa.scalar(SUPPRESSED, pa.int32()), n_removed), pa.nulls(1, pa.int32())])
     facts = {key: release.facts.get(key) for key in ("input", "released", "suppressed", "loss", "classes")}
-    result["facts"] = pa.array([None] * (n + n_removed) + [json.dumps(facts | {"part": part})], pa.string())
+    result["facts"] = pa.concat_arrays([pa.nulls(n + n_removed, pa.string()), pa.array([json.dumps(facts | {"part": part})])])
     return pa.table(result)
 
 
-def search(staged: Any, asked: Asked, domains: Domains, parts: Parts, folder: Any) -> Any:
-    """What the library makes of each part, written once: nothing of it is ever computed again."""
+def search(staged: Any, asked: Asked, domains: Domains, parts: Parts, folder: Any, copied: Sequence[str],
+           stored: Callable[[Any, str], Any]) -> Any:
+    """What the library makes of each part, with the columns `copied` as they are; `stored`, so that nothing of it is ever
+    computed again."""
+    types = import_module("pyspark.sql.types")
     F = import_module("pyspark.sql.functions")
     spark, qis, runs_of = staged.sparkSession, asked.of("qi"), parts.frame
     limit = limit_of(asked, domains.n_rows)
     limits = dealt(limit, parts.rows)
     effort = int(asked.one("effort") or 0)
     efforts = [max(1, effort * n // max(1, domains.n_rows)) for n in parts.rows] if effort else None
-    shipped = spark.sparkContext.broadcast(pickle.dumps(_shipped(asked, domains, limits, efforts)))
+    shipped = spark.sparkContext.broadcast(pickle.dumps(_shipped(asked, domains, limits, efforts, copied)))
 
     spark.createDataFrame(parts.tuples).write.parquet(folder.inside("tuples"))
     found = spark.read.parquet(folder.inside("tuples"))
     condition = F.lit(True)
     for i, name in enumerate(qis):
         condition &= runs_of[quoted(name)].eqNullSafe(found[f"{i}"])
-    sent = [name for name in asked.names if asked.role[name] in ("qi", "sensitive")]
-    sent += [asked.person] if asked.person in asked.role and asked.person not in sent else []
+    sent = dict.fromkeys([*seen_by(asked), *copied])
     # Rows that differ in copied columns only are told apart, too, so that the order does not depend on how they came.
     tie = F.xxhash64(*(F.col(quoted(name)) for name in asked.of("insensitive"))) if asked.of("insensitive") else F.lit(0)
-    placed = runs_of.join(F.broadcast(found), condition)
+    placed = runs_of.join(sent_to_all(found, parts.tuples), condition)
     rows = placed if runs_of is staged else staged.join(placed.select(KEY, "part"), KEY)
     rows = rows.select("part", KEY, tie.alias(TIE), *map(quoted, sent))
 
@@ -481,10 +516,14 @@ def search(staged: Any, asked: Asked, domains: Domains, parts: Parts, folder: An
         except KanonError as error:
             raise RuntimeError(f"kanon, part {key[0].as_py()}: {error}") from None
 
-    schema = ", ".join([f"{KEY} long", *(f"r{i} string" for i in range(len(qis))), "state int", "facts string"])
-    rows.groupBy("part").applyInArrow(work, schema).write.parquet(folder.inside("parts"))
+    text = types.StringType()
+    fields = {KEY: types.LongType()} | {f"r{i}": text for i in range(len(qis))}
+    fields |= {f"c{i}": staged.schema[name].dataType for i, name in enumerate(copied)}
+    fields |= {"state": types.IntegerType(), "facts": text}
+    schema = types.StructType([types.StructField(name, kind) for name, kind in fields.items()])
+    found = stored(rows.groupBy("part").applyInArrow(work, schema), "parts")
     shipped.destroy()
-    return spark.read.parquet(folder.inside("parts"))
+    return found
 
 
 # --- What is said, and checked ------------------------------------------------------------------------------------------
@@ -512,14 +551,17 @@ def facts_of_parts(parts: Parts) -> dict[str, Any]:
             "counted_rows": parts.counted_rows, "rolled_up": parts.rolled_up}
 
 
-def told(staged: Any, labels: Any, asked: Asked, max_records: int) -> tuple[Any, Any]:
-    """The whole table as records of the driver, and what they became: (key, r0, r1, ..., state) in `labels`, suppressed
-    rows among them. As `data` and `given` of the library, which verifies, measures and reports it like any release."""
+def told(beside: Any, asked: Asked, max_records: int) -> tuple[Any, Any]:
+    """The whole table as records of the driver, and what they became, removed rows among them: of the rows that are side by
+    side for the checks. As `data` and `given` of the library, which verifies, measures and reports it like any release."""
+    F = import_module("pyspark.sql.functions")
+
     qis = asked.of("qi")
-    also = [*(f"r{i}" for i in range(len(qis))), "state"]
-    renamed = [f"__kanon_{name}" for name in also]
-    frame = labels.select(KEY, *(labels[name].alias(new) for name, new in zip(also, renamed)))
-    records = records_of(staged.join(frame, KEY), asked, max_records, renamed)
+    renamed = [*(f"__kanon_now{i}" for i in range(len(qis))), STATE]
+    frame = beside.withColumn(STATE, F.when(F.col(RELEASES), F.col(STATE)).otherwise(SUPPRESSED))
+    for i, new in enumerate(renamed[:-1]):
+        frame = frame.withColumn(new, F.when(F.col(RELEASES), F.col(f"now{i}")).otherwise("*"))
+    records = records_of(frame, asked, max_records, renamed)
     given = records.select(renamed).rename_columns([*qis, "__kanon_suppressed"])
     return records.drop_columns(renamed), given
 
@@ -539,17 +581,24 @@ def json_of(facts: dict[str, Any]) -> str:
     return json.dumps({"version": _kanon.version(), **facts}, indent=2, ensure_ascii=False) + "\n"
 
 
-def generalizing(asked: Asked, domains: Domains, max_pairs: int) -> Callable[[Any, Any], None]:
+def generalizing(asked: Asked, domains: Domains, max_pairs: int,
+                 tell: Callable[[Any], tuple[Any, Any] | None] = lambda _: None) -> Callable[[Any, Any], None]:
     """Local recoding: every pair of a value and what some row of it became is judged by the library's verifier, column by
-    column, with the domains of the whole table."""
+    column, with the domains of the whole table. Where `tell` has the driver know the records and what they became, the
+    pairs are theirs; otherwise Spark counts them."""
 
     def check(checks: Any, joined: Any) -> None:
         pa = import_module("pyarrow")
         F = import_module("pyspark.sql.functions")
 
+        known = tell(checks.beside)
         for i, name in enumerate(asked.of("qi")):
-            pairs = joined.select(F.col(quoted(name)).alias("was"), F.col(f"now{i}").alias("now")).distinct() \
-                .limit(max_pairs + 1).toArrow()
+            if known is not None:
+                pairs = pa.table({"was": known[0][name], "now": known[1][name]}).group_by(["was", "now"], use_threads=False) \
+                    .aggregate([])
+            else:
+                pairs = joined.select(F.col(quoted(name)).alias("was"), F.col(f"now{i}").alias("now")).distinct() \
+                    .limit(max_pairs + 1).toArrow()
             if pairs.num_rows > max_pairs:
                 raise ResourceError(f"column '{name}': more than {max_pairs:,} pairs of values and labels, too many for the "
                                     "driver to judge; give it memory and a larger max_records", option="max_records")

@@ -16,6 +16,8 @@ from .results import Release
 
 SPECS = set(_functions.list_("hierarchies").names())
 COUNT, PEOPLE, KEY = "__kanon_count", "__kanon_people", "__kanon_key"
+MOST_SENT = 128 << 20  # bytes in Arrow; a table of hashes takes some four times as much
+STATE, RELEASES = "__kanon_state", "__kanon_releases"  # of a row: released or suppressed; whether the release has it
 
 
 # --- What is asked for ----------------------------------------------------------------------------------------------
@@ -124,6 +126,14 @@ def records_of(staged: Any, asked: Asked, max_records: int, also: Sequence[str] 
     columns[COUNT] = found[COUNT]
     table = pa.table(columns)
     return table.sort_by([(name, "ascending") for name in [*cells, COUNT]]) if cells else table
+
+
+def sent_to_all(frame: Any, table: Any) -> Any:
+    """A frame that is about to be joined, made of a table of the driver: every executor gets it, and the driver builds it,
+    where it is small; otherwise how to join is Spark's to choose."""
+    F = import_module("pyspark.sql.functions")
+
+    return F.broadcast(frame) if table.nbytes <= MOST_SENT else frame
 
 
 def quoted(name: str) -> str:

@@ -34,7 +34,7 @@ from . import _functions, _kanon, _spark_parts
 from ._settings import OPTIONS
 from ._spark_checks import Checks as _Checks
 from ._spark_checks import broken_classes, now_beside, refuse_models, same_tuples
-from ._spark_records import COUNT, KEY, PEOPLE, mapping_of, plain, quoted, records_of
+from ._spark_records import COUNT, KEY, PEOPLE, STATE, mapping_of, quoted, records_of, sent_to_all
 from ._spark_records import Asked as _Asked
 from .errors import InputError, KanonError, KanonWarning, NotMet, ResourceError, UsageError
 from .policy import Policy
@@ -54,7 +54,7 @@ SPEAK_OF = {"csv": {"header": True, "escape": '"', "multiLine": True, "nullValue
 
 def _refuse_what_cannot_be(asked: _Asked, names: list[str]) -> None:
     for name in names:
-        if name in (COUNT, PEOPLE, KEY) or names.count(name) > 1:
+        if name in (COUNT, PEOPLE, KEY, STATE) or names.count(name) > 1:
             raise InputError(f"column '{name}': rename it; two columns cannot have one name, nor those of ours", column=name)
     refuse_models(asked)
     for option in ("count", "person-count", "domains", "given", "derive", "ledger", "codebook"):
@@ -292,7 +292,8 @@ class _Job:
         self.spark, self.qis = self.df.sparkSession, self.asked.of("qi")
         kept = _leaving(self.asked) + ([self.asked.person] if self.asked.person in self.asked.role else [])
         self.staged = self.stored(self.df.select(*map(quoted, kept), F.monotonically_increasing_id().alias(KEY)), "input")
-        refuse_too_many(self.staged.count())
+        self.n_rows = self.staged.count()
+        refuse_too_many(self.n_rows)
         _refuse_copies(self.staged, self.asked)
 
     def stored(self, frame: Any, name: str) -> Any:
@@ -312,7 +313,7 @@ class _Job:
         condition = F.lit(True)
         for i, qi in enumerate(self.qis):
             condition &= frame[quoted(qi)].eqNullSafe(found[f"{i}"])
-        rows = frame.join(F.broadcast(found), condition)
+        rows = frame.join(sent_to_all(found, mapping), condition)
         return rows.select(*(found[f"r{self.qis.index(name)}"].alias(name) if name in self.qis else frame[quoted(name)]
                              for name in _leaving(self.asked)), frame[KEY])
 
@@ -350,37 +351,42 @@ class _Job:
         F = import_module("pyspark.sql.functions")
 
         parts = _spark_parts
-        domains = parts.domains_of(self.staged, self.asked, max(self.max_records, parts.LEAST_RECORDS))
-        cut = parts.cut(self.staged, self.asked, domains, self.part_rows, self.max_records, self.folder)
+        fit = self.n_rows <= self.max_records or parts.fits(self.staged, self.asked, self.max_records)
+        records = records_of(self.staged, self.asked, self.max_records) if fit else None
+        domains = parts.domains_of(self.staged, self.asked, max(self.max_records, parts.LEAST_RECORDS), records)
+        cut = parts.cut(self.staged, self.asked, domains, records, self.part_rows, self.max_records, self.folder)
+        del records
         if cut.rolled_up:
             self.refuse_report()
-        found = parts.search(self.staged, self.asked, domains, cut, self.folder)
+        copied = [name for name in _leaving(self.asked) if name not in self.qis]
+        found = parts.search(self.staged, self.asked, domains, cut, self.folder, copied, self.stored)
         labels = found.where(F.col(KEY).isNotNull()).drop("facts")
         if cut.counted is not None:
             counted = self.mapped(cut.counted, "counted")
             labels = labels.unionByName(counted.select(KEY, *(F.col(quoted(name)).alias(f"r{i}") for i, name in enumerate(self.qis)),
+                                                       *(F.col(quoted(name)).alias(f"c{i}") for i, name in enumerate(copied)),
                                                        F.lit(parts.RELEASED).alias("state")))
         suppressed = labels.where(F.col("state") == parts.SUPPRESSED).count()
         removed = 0 if suppressed == 0 or self.may_stay(labels) else suppressed
         rows = labels if removed == 0 else labels.where(F.col("state") == parts.RELEASED)
-        beside = self.staged.join(rows.select(KEY, *(F.col(f"r{i}").alias(f"__r{i}") for i in range(len(self.qis)))), KEY)
-        keyed = beside.select(*(F.col(f"__r{self.qis.index(name)}").alias(name) if name in self.qis else F.col(quoted(name))
-                                for name in _leaving(self.asked)), KEY)
+        place = {name: f"r{i}" for i, name in enumerate(self.qis)} | {name: f"c{i}" for i, name in enumerate(copied)}
+        keyed = rows.select(*(F.col(place[name]).alias(name) for name in _leaving(self.asked)), KEY, F.col("state").alias(STATE))
         due = domains.n_rows, domains.n_rows - removed
-        judged = parts.generalizing(self.asked, domains, max(self.max_records, parts.LEAST_RECORDS))
-        made = _Made(self.stored(keyed, "keyed"), due, judged, parts.json_of(parts.facts_of(found, cut, domains, removed)))
-        if not cut.rolled_up and (self.is_told or any(self.wanted.values())):
-            self.tell(made, labels, cut, domains)
+        tells = not cut.rolled_up and (self.is_told or any(self.wanted.values()))
+        judged = parts.generalizing(self.asked, domains, max(self.max_records, parts.LEAST_RECORDS),
+                                    lambda beside: self.tell(made, beside, cut, domains) if tells else None)
+        made = _Made(keyed, due, judged, parts.json_of(parts.facts_of(found, cut, domains, removed)))
         return made
 
-    def tell(self, made: _Made, labels: Any, cut: Any, domains: Any) -> None:
-        """Findings, report and schema of the whole table, where it fits the driver as records."""
+    def tell(self, made: _Made, beside: Any, cut: Any, domains: Any) -> tuple[Any, Any] | None:
+        """Findings, report and schema of the whole table, where it fits the driver as records, which are returned with what
+        they became."""
         parts = _spark_parts
         try:
-            data, given = parts.told(self.staged, labels, self.asked, self.max_records)
+            data, given = parts.told(beside, self.asked, self.max_records)
         except ResourceError:
             self.refuse_report()
-            return
+            return None
         more: dict[str, Any] = {"person_count": PEOPLE} if self.asked.person is not None else {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", KanonWarning)  # the run over the cut has said them
@@ -390,6 +396,7 @@ class _Job:
         parts.same_as_given(release, given, self.qis, made.due[1])
         made.json = parts.json_of({**release.facts, "parts": parts.facts_of_parts(cut)})
         made.report, made.schema = release._raw.kept("report"), release._raw.kept("schema")
+        return data, given
 
     def refuse_report(self) -> None:
         for option, wanted in self.wanted.items():
@@ -415,7 +422,7 @@ class _Job:
         F = import_module("pyspark.sql.functions")
 
         texts = [_sorted_by(F.coalesce(F.col(quoted(name)).cast("string"), F.lit("")), self.form) for name in _leaving(self.asked)]
-        _write(made.keyed.drop(KEY).orderBy(*texts), self.folder.inside("release"), self.form)
+        _write(made.keyed.drop(KEY, STATE).orderBy(*texts), self.folder.inside("release"), self.form)
         written = self.read(self.folder.inside("release"))
         checks = _Checks(self.staged, made.keyed, written, self.asked, made.due, made.generalizes, self.stored)
         checks.run()
