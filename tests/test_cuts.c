@@ -4,6 +4,7 @@
 #include "base/pool.h"
 #include "hierarchy/build.h"
 #include "recode/recode.h"
+#include "search/cuts/cut_climb.h"
 #include "search/cuts/cut_column.h"
 #include "search/cuts/cut_search.h"
 #include "search/cuts/cut_state.h"
@@ -601,7 +602,7 @@ static void a_column_is_cut_as_well_as_it_can_be_with_the_others(void **state)
             in[letter] = kn_rng_below(&rng, 2) && kn_cut_may_flip(cuts, in, letter);
         kn_cut_moves_look(moves, in, false);
         const double before = kn_cut_value(cuts, &moves->now);
-        const bool gained = kn_cut_column_best(path, moves, in, q);
+        const bool gained = kn_cut_column_best(path, moves, in, q, &rng);
         const double after = kn_cut_value(cuts, &moves->now);
         const bool is_release = kn_cut_is_release(cuts, &moves->now);
         assert_true(gained ? after < before : after == before);
@@ -680,6 +681,79 @@ static void cuts_of_a_column_are_drawn_as_often_as_their_cost_says(void **state)
         }
         kn_cut_path_free(path);
         kn_cut_moves_free(moves);
+        kn_cuts_free(cuts);
+        setup_free(&s);
+    }
+}
+
+/* Rows that all differ in their first column, evenly. */
+enum { N_WIDE = 3000, WIDE_K = 50 };
+static setup wide_setup(const char *measure)
+{
+    static int cells[N_WIDE * 3];
+    for (int row = 0; row < N_WIDE; row++) {
+        cells[3 * row] = row;
+        cells[3 * row + 1] = 0;
+        cells[3 * row + 2] = row % 2;
+    }
+    setup s = {.c = test_case_new(test_table(N_WIDE, 3, cells), 1)};
+    for (uint32_t q = 0; q < s.c.n_qis; q++) s.c.domains[q] = test_domain(s.c.table, q, NULL);
+    test_case_finish(&s.c);
+    setup_goals(&s, (const char *const[]){"k-anonymity:k=50"}, 1, measure, 0);
+    return s;
+}
+
+/* Classes of k rows each. A part of m values of n costs each of its rows (m - 1) / (n - 1). */
+static double least_wide_lm(void) { return (double)N_WIDE * (WIDE_K - 1) / (N_WIDE - 1); }
+
+static void a_column_of_very_many_values_is_cut_at_ever_other_ones(void **state)
+{
+    kn_rng rng = kn_rng_new(14, 29);
+    setup s = wide_setup("lm");
+    kn_cuts *cuts;
+    kn_cut_moves *moves;
+    kn_cut_path *path;
+    static uint8_t in[N_WIDE];
+    memset(in, 0, sizeof in);
+    setup_algorithm(&s, "hill-climb", "");
+    assert_ok(kn_cuts_new(&cuts, &s.task, 1, err));
+    assert_ok(kn_cut_moves_new(&moves, cuts, &cuts->items, err));
+    assert_ok(kn_cut_path_new(&path, cuts, &cuts->items, err));
+    kn_cut_moves_look(moves, in, false);
+    double before = INFINITY, first = 0;
+    for (int look = 0; look < 40; look++) {
+        const uint64_t work = moves->work;
+        kn_cut_column_best(path, moves, in, 0, &rng);
+        assert_true(moves->work - work < 1 << 24);
+        assert_true(kn_cut_is_release(cuts, &moves->now) && moves->now.cost <= before);
+        before = moves->now.cost;
+        if (look == 0) first = before;
+    }
+    assert_true(first > 1.001 * least_wide_lm()); /* it cannot have looked at all of them at once */
+    assert_true(before < first && before < 1.06 * least_wide_lm() && before >= least_wide_lm() - 1e-9);
+    memset(in, 1, sizeof in); /* more cuts than it can look at */
+    kn_cut_moves_look(moves, in, false);
+    assert_true(kn_cut_column_best(path, moves, in, 0, &rng) && kn_cut_is_release(cuts, &moves->now));
+    for (int draw = 0; draw < 5; draw++) kn_cut_column_draw(path, moves, in, 0, 1, 1, &rng);
+    kn_cut_path_free(path);
+    kn_cut_moves_free(moves);
+    kn_cuts_free(cuts);
+    setup_free(&s);
+}
+
+static void climbing_ends_when_its_work_is_done(void **state)
+{
+    static uint8_t letters[N_WIDE];
+    for (uint64_t most = 0; most <= 300000000; most += 100000000) {
+        setup s = wide_setup("dm");
+        kn_climb climb = {.task = &s.task, .most_looks = UINT64_MAX, .most_work = most, .letters = letters};
+        kn_cuts *cuts;
+        setup_algorithm(&s, "hill-climb", "");
+        assert_ok(kn_cuts_new(&cuts, &s.task, 1, err));
+        climb.cuts = cuts;
+        assert_ok(kn_cut_climb(&climb, err));
+        assert_true(climb.has_best && climb.stopped == KN_STOPPED_BUDGET);
+        assert_true(climb.work >= most && climb.work < most + 200000000); /* a look at most for each descent */
         kn_cuts_free(cuts);
         setup_free(&s);
     }
@@ -1511,6 +1585,8 @@ int main(void)
         cmocka_unit_test(every_neighbour_costs_what_it_costs_when_looked_at),
         cmocka_unit_test(a_column_is_cut_as_well_as_it_can_be_with_the_others),
         cmocka_unit_test(cuts_of_a_column_are_drawn_as_often_as_their_cost_says),
+        cmocka_unit_test(a_column_of_very_many_values_is_cut_at_ever_other_ones),
+        cmocka_unit_test(climbing_ends_when_its_work_is_done),
         cmocka_unit_test(the_proven_loss_is_what_the_release_loses),
         cmocka_unit_test(no_bound_is_above_what_narrower_labels_cost),
         cmocka_unit_test(a_missing_value_between_others_may_be_gone),

@@ -35,6 +35,7 @@ typedef struct kn_cut_bound {
     /* From the sum to the loss that is reported and back; NULL: they are the same. */
     double (*loss)(const kn_cuts *cuts, double cost);
     double (*cost)(const kn_cuts *cuts, double loss);
+    bool grows;           /* a class that grows costs no less */
     bool useless_letters; /* a letter that gains nowhere may be dropped */
     bool by_cell;         /* a cell measure: letters lower prices without splitting a class */
 } kn_cut_bound;

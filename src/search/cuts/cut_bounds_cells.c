@@ -221,6 +221,7 @@ const kn_cut_bound kn_cut_bound_cells = {
     .suppressed = suppressed,
     .price = price,
     .evaluate = evaluate,
+    .grows = true,
     .loss = loss,
     .cost = cost,
     .by_cell = true,

@@ -81,5 +81,6 @@ const kn_cut_bound kn_cut_bound_cm = {
     .suppressed = suppressed,
     .price = price,
     .evaluate = evaluate,
+    .grows = true,
     .useless_letters = true,
 };

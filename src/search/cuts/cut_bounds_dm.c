@@ -112,5 +112,6 @@ const kn_cut_bound kn_cut_bound_dm = {
     .suppressed = suppressed,
     .price = price,
     .evaluate = evaluate,
+    .grows = true,
     .useless_letters = true,
 };

@@ -13,7 +13,7 @@
 #include "search/cuts/cut_climb.h"
 
 #include "base/rng.h"
-#include "search/cuts/cut_column.h"
+#include "search/cuts/cut_crew.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,16 +24,13 @@ typedef struct descent {
     uint8_t *in;
     bool held[KN_MOST_COLUMNS]; /* columns that are left as they are while the others settle */
     double value;
-    uint64_t n_looks;
+    uint64_t n_looks, work;
     bool is_release;
 } descent;
 
 typedef struct climber {
     kn_climb *climb;
-    kn_cut_moves **moves; /* per thread */
-    kn_cut_path **paths;
-    unsigned n_moves;
-    kn_cut_worker *worker; /* its first frame has the items */
+    kn_cut_crew crew;
     descent descents[DESCENTS_PER_ROUND];
     uint64_t n_rounds;
     double until; /* kn_seconds_now() */
@@ -42,6 +39,13 @@ typedef struct climber {
 static bool is_over(const climber *c)
 {
     return kn_ticker_out_of_time(c->climb->task->ticker) || (c->until > 0 && kn_seconds_now() >= c->until);
+}
+
+/* A descent has its share of the work that is left. */
+static bool has_done_enough(const climber *c, const descent *d, const kn_cut_moves *moves)
+{
+    const uint64_t left = c->climb->most_work - c->climb->work;
+    return is_over(c) || moves->work - d->work >= left / DESCENTS_PER_ROUND;
 }
 
 /* `letter` comes with all that it needs. */
@@ -110,11 +114,11 @@ static void settle_columns(climber *c, kn_cut_path *path, kn_cut_moves *moves, d
     kn_cut_moves_look(moves, d->in, false);
     d->n_looks++;
     for (int stage = 0; stage < 2; stage++)
-        for (uint32_t i = 0, last_gain = 0; i < last_gain + n && !is_over(c); i++) {
+        for (uint32_t i = 0, last_gain = 0; i < last_gain + n && !has_done_enough(c, d, moves); i++) {
             const uint32_t q = order[i % n];
             if (stage == 0 && d->held[q]) continue;
             d->n_looks++;
-            if (kn_cut_column_best(path, moves, d->in, q)) last_gain = i + 1;
+            if (kn_cut_column_best(path, moves, d->in, q, rng)) last_gain = i + 1;
         }
 }
 
@@ -125,10 +129,11 @@ static void descend_by_letters(climber *c, kn_cut_moves *moves, descent *d)
     bool gained = true;
     kn_cut_moves_look(moves, d->in, true);
     d->n_looks++;
-    while (gained && !is_over(c)) {
+    while (gained && !has_done_enough(c, d, moves)) {
         gained = false;
         for (int phase = 0; phase < 2; phase++)
-            while (!is_over(c) && kn_cut_flip(moves, d->in, phases[phase], &d->n_looks)) gained = true;
+            while (!has_done_enough(c, d, moves) && kn_cut_flip(moves, d->in, phases[phase], &d->n_looks))
+                gained = true;
     }
 }
 
@@ -137,16 +142,18 @@ static kn_status descend(void *context, size_t job, unsigned worker, kn_error *e
     climber *c = context;
     const kn_cuts *cuts = c->climb->cuts;
     descent *d = &c->descents[job];
-    kn_cut_moves *moves = c->moves[worker];
+    kn_cut_moves *moves = c->crew.moves[worker];
     kn_rng rng = kn_rng_new(c->climb->task->seed, c->n_rounds * DESCENTS_PER_ROUND + job);
     double before;
     d->n_looks = 0;
+    d->work = moves->work;
     begin_somewhere(c, d, job, &rng);
     do {
-        settle_columns(c, c->paths[worker], moves, d, &rng);
+        settle_columns(c, c->crew.paths[worker], moves, d, &rng);
         before = kn_cut_value(cuts, &moves->now);
         if (cuts->has_nodes) descend_by_letters(c, moves, d);
-    } while (kn_cut_value(cuts, &moves->now) < before && !is_over(c));
+    } while (kn_cut_value(cuts, &moves->now) < before && !has_done_enough(c, d, moves));
+    d->work = moves->work - d->work;
     d->value = kn_cut_value(cuts, &moves->now);
     d->is_release = kn_cut_is_release(cuts, &moves->now);
     return KN_OK;
@@ -159,6 +166,7 @@ static bool take_best(climber *c)
     for (size_t i = 0; i < DESCENTS_PER_ROUND; i++) {
         const descent *d = &c->descents[i];
         climb->n_looks += d->n_looks;
+        climb->work += d->work;
         if (!d->is_release || (climb->has_best && !(d->value < climb->best - 1e-12 * fabs(climb->best)))) continue;
         climb->best = d->value;
         climb->has_best = gained = true;
@@ -177,7 +185,7 @@ static kn_status climb_rounds(climber *c, kn_error *err)
     uint64_t last_gain = 0;
     for (;; c->n_rounds++) {
         climb->stopped = KN_STOPPED_BUDGET;
-        if (climb->n_looks >= climb->most_looks && c->n_rounds > 0) break;
+        if ((climb->n_looks >= climb->most_looks || climb->work >= climb->most_work) && c->n_rounds > 0) break;
         climb->stopped = KN_STOPPED_STILL;
         if (!climb->patient && c->n_rounds > last_gain + ROUNDS_WITHOUT_GAIN) break;
         climb->stopped = kn_ticker_cancelled(ticker) ? KN_STOPPED_INTERRUPT : KN_STOPPED_TIME;
@@ -195,24 +203,13 @@ kn_status kn_cut_climb(kn_climb *climb, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_cuts *cuts = climb->cuts;
-    climber c = {.climb = climb, .n_moves = kn_pool_threads(climb->task->pool)};
+    climber c = {.climb = climb};
     if (climb->seconds > 0) c.until = kn_seconds_now() + climb->seconds;
-    KN_TRY(kn_cut_worker_new(&c.worker, cuts, err));
-    KN_TRY(kn_cut_merged_items(c.worker, err));
-    KN_NEW(c.moves, c.n_moves);
-    KN_NEW(c.paths, c.n_moves);
-    for (unsigned i = 0; i < c.n_moves; i++) {
-        KN_TRY(kn_cut_moves_new(&c.moves[i], cuts, &c.worker->frames[0].items, err));
-        KN_TRY(kn_cut_path_new(&c.paths[i], cuts, &c.worker->frames[0].items, err));
-    }
+    KN_TRY(kn_cut_crew_new(&c.crew, cuts, climb->task->pool, err));
     for (size_t i = 0; i < DESCENTS_PER_ROUND; i++) KN_NEW(c.descents[i].in, cuts->n_letters);
     KN_TRY(climb_rounds(&c, err));
 done:
-    for (unsigned i = 0; c.moves != NULL && i < c.n_moves; i++) kn_cut_moves_free(c.moves[i]);
-    for (unsigned i = 0; c.paths != NULL && i < c.n_moves; i++) kn_cut_path_free(c.paths[i]);
-    kn_free(c.paths);
     for (size_t i = 0; i < DESCENTS_PER_ROUND; i++) kn_free(c.descents[i].in);
-    kn_free(c.moves);
-    kn_cut_worker_free(c.worker);
+    kn_cut_crew_free(&c.crew);
     return status;
 }

@@ -369,6 +369,7 @@ void kn_cut_moves_look(kn_cut_moves *m, const uint8_t *in, bool all)
     find_parts(m, in);
     group_items(m);
     count_persons_once(m);
+    m->work += (all ? 4 * cuts->n_columns : 4) * (uint64_t)m->items->n;
     m->now = (kn_cut_cost){0};
     for (uint32_t c = 0; c < m->n_classes; c++) {
         const uint16_t *first = m->keys + (size_t)c * cuts->n_keys;

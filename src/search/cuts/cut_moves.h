@@ -28,6 +28,7 @@ typedef struct kn_cut_moves {
     double *merged_lanes, *sums, *parts;
     uint32_t *last_person; /* [class]: who was counted last; persons with several tuples only */
     uint8_t *barred;       /* [letter]: see kn_cut_flip */
+    uint64_t work;         /* so far, in steps of some nanoseconds: see cut_crew.h */
     uint32_t n_positions;
 } kn_cut_moves;
 

@@ -13,7 +13,7 @@
  * children of a generation are independent jobs with random numbers of their own: the same for any number of threads.
  * Ends after `patience` generations without gain, or when effort (looks at a set and its neighbours) or time end.
  * Nothing is proven. */
-#include "search/cuts/cut_column.h"
+#include "search/cuts/cut_crew.h"
 #include "search/cuts/cut_report.h"
 
 #include "base/rng.h"
@@ -24,23 +24,20 @@
 typedef struct individual {
     uint8_t *in;
     double value;
-    uint64_t n_looks;
+    uint64_t n_looks, work;
     bool is_release;
 } individual;
 
 typedef struct breeder {
     const kn_task *task;
     kn_cuts *cuts;
-    kn_cut_worker *worker; /* its first frame has the items */
-    kn_cut_moves **moves;  /* per thread */
-    kn_cut_path **paths;   /* the same */
-    unsigned n_moves;
+    kn_cut_crew crew;
     uint32_t n;              /* of a generation */
     individual *old, *young; /* [n] each, the best first */
     uint8_t *letters;        /* the best release */
     double best;
     bool has_best;
-    uint64_t generation, n_looks;
+    uint64_t generation, n_looks, work;
 } breeder;
 
 enum { N_ELITE = 2, N_MENDED = 3 };
@@ -70,33 +67,42 @@ static void make_child(const breeder *b, uint8_t *in, kn_rng *rng)
         if (kn_rng_below(rng, n_letters) == 0) in[letter] ^= 1;
 }
 
+/* Three columns, drawn at random, as good as they can be. */
+static void mend(const breeder *b, individual *one, unsigned worker, kn_rng *rng)
+{
+    const kn_cuts *cuts = b->cuts;
+    kn_cut_moves *moves = b->crew.moves[worker];
+    const uint64_t before = moves->work;
+    if (cuts->has_nodes) {
+        one->n_looks = kn_cut_descend(moves, one->in, N_MENDED, b->task->ticker);
+    } else {
+        kn_cut_moves_look(moves, one->in, false);
+        for (int i = 0; i < N_MENDED && !kn_ticker_out_of_time(b->task->ticker); i++)
+            kn_cut_column_best(b->crew.paths[worker], moves, one->in, kn_rng_below(rng, cuts->n_columns), rng);
+        one->n_looks = 1 + N_MENDED;
+    }
+    one->work = moves->work - before;
+    one->value = kn_cut_value(cuts, &moves->now);
+    one->is_release = kn_cut_is_release(cuts, &moves->now);
+}
+
 static kn_status make_one(void *context, size_t job, unsigned worker, kn_error *err)
 {
     breeder *b = context;
-    const kn_cuts *cuts = b->cuts;
     individual *young = &b->young[job];
     kn_rng rng = kn_rng_new(b->task->seed, b->generation * b->n + job);
-    if (b->generation == 0) make_first(b, young->in, job, &rng);
-    else if (job < N_ELITE) memcpy(young->in, b->old[job].in, cuts->n_letters);
-    else make_child(b, young->in, &rng);
-    kn_cut_tidy(cuts, young->in);
-    if (job < N_ELITE && b->generation > 0) {
-        young->n_looks = 0; /* it was looked at before */
-        young->value = b->old[job].value;
-        young->is_release = b->old[job].is_release;
+    if (b->generation > 0 && job < N_ELITE) {
+        uint8_t *in = young->in;
+        *young = b->old[job];
+        young->in = in;
+        young->n_looks = young->work = 0; /* it was looked at before */
+        memcpy(in, b->old[job].in, b->cuts->n_letters);
         return KN_OK;
     }
-    if (cuts->has_nodes) {
-        young->n_looks = kn_cut_descend(b->moves[worker], young->in, N_MENDED, b->task->ticker);
-    } else {
-        kn_cut_moves_look(b->moves[worker], young->in, false);
-        for (int i = 0; i < N_MENDED; i++)
-            kn_cut_column_best(b->paths[worker], b->moves[worker], young->in, kn_rng_below(&rng, cuts->n_columns));
-        young->n_looks = 1 + N_MENDED;
-    }
-    const kn_cut_cost *now = &b->moves[worker]->now;
-    young->value = kn_cut_value(cuts, now);
-    young->is_release = kn_cut_is_release(cuts, now);
+    if (b->generation == 0) make_first(b, young->in, job, &rng);
+    else make_child(b, young->in, &rng);
+    kn_cut_tidy(b->cuts, young->in);
+    mend(b, young, worker, &rng);
     return KN_OK;
 }
 
@@ -116,7 +122,10 @@ static kn_status breed(bool *gained, breeder *b, kn_cut_curve *curve, kn_error *
     kn_status status = KN_OK;
     *gained = false;
     KN_TRY(kn_pool_run(b->task->pool, b->n, make_one, b, err));
-    for (uint32_t i = 0; i < b->n; i++) b->n_looks += b->young[i].n_looks;
+    for (uint32_t i = 0; i < b->n; i++) {
+        b->n_looks += b->young[i].n_looks;
+        b->work += b->young[i].work;
+    }
     individual *swap = b->old;
     b->old = b->young;
     b->young = swap;
@@ -141,7 +150,7 @@ static kn_status evolve(kn_stopped *stopped, breeder *b, kn_cut_curve *curve, kn
     for (;; b->generation++) {
         bool gained;
         *stopped = KN_STOPPED_BUDGET;
-        if (effort > 0 && b->n_looks >= effort) break;
+        if (effort > 0 ? b->n_looks >= effort : b->work >= KN_CUTS_DEFAULT_WORK) break;
         *stopped = KN_STOPPED_STILL;
         if (effort == 0 && b->generation > last_gain + patience) break;
         *stopped = kn_ticker_cancelled(ticker) ? KN_STOPPED_INTERRUPT : KN_STOPPED_TIME;
@@ -159,15 +168,7 @@ static kn_status prepare(breeder *b, kn_error *err)
 {
     kn_status status = KN_OK;
     KN_TRY(kn_cuts_new(&b->cuts, b->task, 1, err));
-    KN_TRY(kn_cut_worker_new(&b->worker, b->cuts, err));
-    KN_TRY(kn_cut_merged_items(b->worker, err));
-    b->n_moves = kn_pool_threads(b->task->pool);
-    KN_NEW(b->moves, b->n_moves);
-    KN_NEW(b->paths, b->n_moves);
-    for (unsigned i = 0; i < b->n_moves; i++) {
-        KN_TRY(kn_cut_moves_new(&b->moves[i], b->cuts, &b->worker->frames[0].items, err));
-        KN_TRY(kn_cut_path_new(&b->paths[i], b->cuts, &b->worker->frames[0].items, err));
-    }
+    KN_TRY(kn_cut_crew_new(&b->crew, b->cuts, b->task->pool, err));
     b->n = (uint32_t)kn_args_number(b->task->args, "population");
     KN_NEW(b->letters, b->cuts->n_letters + (size_t)1);
     KN_NEW(b->old, b->n);
@@ -186,14 +187,10 @@ static void clean_up(breeder *b)
         if (b->old != NULL) kn_free(b->old[i].in);
         if (b->young != NULL) kn_free(b->young[i].in);
     }
-    for (unsigned i = 0; b->moves != NULL && i < b->n_moves; i++) kn_cut_moves_free(b->moves[i]);
-    for (unsigned i = 0; b->paths != NULL && i < b->n_moves; i++) kn_cut_path_free(b->paths[i]);
-    kn_free(b->moves);
-    kn_free(b->paths);
     kn_free(b->old);
     kn_free(b->young);
     kn_free(b->letters);
-    kn_cut_worker_free(b->worker);
+    kn_cut_crew_free(&b->crew);
     kn_cuts_free(b->cuts);
 }
 
@@ -209,6 +206,12 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
 done:
     clean_up(&b);
     return status;
+}
+
+static double expected_seconds(const kn_task *task)
+{
+    const double n_generations = 30 + kn_args_number(task->args, "patience");
+    return kn_cut_expected_seconds(task, n_generations * kn_args_number(task->args, "population") * (1 + N_MENDED));
 }
 
 static const kn_param params[] = {
@@ -234,5 +237,6 @@ const kn_algorithm kn_algorithm_genetic = {
     .recoding = KN_RECODING_CUTS,
     .params = params,
     .n_params = sizeof params / sizeof *params,
+    .seconds = expected_seconds,
     .search = search,
 };
