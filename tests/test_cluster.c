@@ -267,6 +267,34 @@ static test_case wordy_case(kn_rng *rng, uint32_t n_rows, uint32_t n_words)
     return c;
 }
 
+/* What a row costs by definition once these records of the block are a class: the price of each column's closure. */
+static double price_by_closures(const kn_cluster_block *block, const uint32_t *members, uint32_t n)
+{
+    const kn_tuples *tuples = block->problem->tuples;
+    kn_set_pool *sets;
+    uint32_t codes[2048];
+    double price = 0;
+    assert_ok(kn_set_pool_new(&sets, err));
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        kn_cell cell;
+        for (uint32_t x = 0; x < n; x++)
+            codes[x] = tuples->codes[q][block->problem->record_tuple[block->global[members[x]]]];
+        assert_ok(kn_domain_closure(&cell, tuples->domains[q], sets, codes, n, err));
+        price += kn_objective_price(block->problem->task->objective, sets, q, &cell);
+    }
+    kn_set_pool_free(sets);
+    return price;
+}
+
+/* Sets of up to three values, and above them the nodes of the column's tree. */
+static void take_groups(kn_domain *domain)
+{
+    domain->kind = KN_DOMAIN_SETS;
+    domain->groups = domain->tree;
+    domain->tree = NULL;
+    domain->max_members = 3;
+}
+
 /* A class costs in units, by which the search goes, what it costs exactly, up to one unit per cell. */
 static void expect_exact_units(const goals *g, kn_rng *rng, uint32_t n_classes)
 {
@@ -298,19 +326,23 @@ static void expect_exact_units(const goals *g, kn_rng *rng, uint32_t n_classes)
                                          block->patterns + (size_t)h * block->n_vectors);
         double units = (double)exact / (double)problem->exact_root * problem->root_units;
         assert_true(fabs(units - class->price) <= problem->tuples->n_qis + 0.5);
+        if ((uint32_t) class->size < problem->k) continue; /* what fewer share counts as lost */
+        double price = price_by_closures(block, block->arena + class->first, (uint32_t) class->size);
+        assert_true(fabs((double)exact - price * problem->exact_scale) <= problem->tuples->n_qis);
     }
     kn_cluster_block_free(block);
     kn_cluster_problem_free(problem);
 }
 
-static void prices_of_grids_and_of_large_sets_are_exact_up_to_rounding(void **state)
+static void prices_of_grids_large_sets_and_groups_are_exact_up_to_rounding(void **state)
 {
     for (uint32_t round = 0; round < 12; round++) {
         kn_rng rng = kn_rng_new(41, round);
-        bool is_wordy = round % 3 == 2;
+        bool is_wordy = round % 3 == 2, has_groups = round % 3 == 1;
         test_case c = is_wordy ? wordy_case(&rng, 1500, 100 + 30 * round) : larger_case(&rng, 1500, 3, 90, false);
         uint32_t first[128], last[128];
         if (!is_wordy) lay_grid(&rng, c.domains[0], first, last);
+        if (has_groups) take_groups(c.domains[2]);
         goals g;
         assert_true(set_goals_k(&g, &c, "lm", 2));
         expect_exact_units(&g, &rng, 50);
@@ -322,10 +354,12 @@ static void prices_of_grids_and_of_large_sets_are_exact_up_to_rounding(void **st
 
 static void threads_and_instruction_sets_give_the_same_bytes(void **state)
 {
-    for (int kind = 0; kind < 3; kind++) { /* numbers, text, and numbers with a bound that says what rows must pay */
+    for (int kind = 0; kind < 4;
+         kind++) { /* numbers, text, numbers with a bound that says what rows must pay, groups */
         static uint32_t must_pay[7000];
         kn_rng rng = kn_rng_new(24, (uint64_t)kind);
         test_case c = larger_case(&rng, 7000, 3, 40, kind == 1);
+        if (kind == 3) take_groups(c.domains[2]);
         goals g;
         assert_true(set_goals_k(&g, &c, "lm", 5));
         for (uint32_t i = 0; i < 7000; i++) must_pay[i] = kn_rng_below(&rng, 1 << KN_PAY_BITS) / 4;
@@ -822,7 +856,7 @@ int main(void)
         cmocka_unit_test(the_best_partition_is_found_for_every_cell_measure),
         cmocka_unit_test(the_best_partition_is_found_with_suppressed_rows),
         cmocka_unit_test(the_best_partition_is_found_under_every_model),
-        cmocka_unit_test(prices_of_grids_and_of_large_sets_are_exact_up_to_rounding),
+        cmocka_unit_test(prices_of_grids_large_sets_and_groups_are_exact_up_to_rounding),
         cmocka_unit_test(threads_and_instruction_sets_give_the_same_bytes),
         cmocka_unit_test(it_stands_still_after_the_same_work_for_any_number_of_threads),
         cmocka_unit_test(more_effort_never_loses_more),

@@ -10,7 +10,8 @@
  *                 one per subset of a collection too, saying whether the value is in it
  *   least lanes   two per RANGES column: low end and complemented high end; the join is the minimum
  *   union lanes   up to 64 per SETS column: a bit per value (values beyond share bits); the join is the union. A scan
- *                 over classes sees them folded into eight at most
+ *                 over classes sees them folded into eight at most. Where larger sets are released as nodes of a tree
+ *                 (`groups`), that has equal lanes, too, whose price counts for them only
  *
  * Prices are integers ("units"): the root of all columns together is KN_UNITS_ROOT. So sums do not depend on the order
  * of addition, and every instruction set finds the same answer. Decisions that rounding could turn are taken on exact
@@ -61,6 +62,10 @@ typedef struct kn_cluster_set {
     uint32_t q;
     uint32_t n_lanes, n_folded;  /* the first is a multiple of the second: lane j is folded into j % n_folded */
     uint16_t step, jump, factor; /* the same with span = (bits - 1) * step */
+    /* Sets of more values are nodes of the tree that has these equal lanes; then all bits of a class's pattern are set.
+     * KN_NONE: there is none. */
+    uint32_t max_members;
+    uint32_t first_equal, n_equal;
 } kn_cluster_set;
 
 typedef struct kn_cluster_problem {
@@ -92,7 +97,7 @@ typedef struct kn_cluster_problem {
     bool units_lead;        /* or nearly: what they say is worth following; exact prices decide */
     bool lanes_exact;       /* a class whose lanes contain a record's contains the record */
     bool sets_need_making;  /* the measure prices finished sets only */
-    int64_t **exact;        /* [q][node] exact prices of TREE nodes */
+    int64_t **exact;        /* [q][node] exact prices of the nodes of trees and groups */
     double exact_scale;     /* exact price = price * exact_scale, rounded */
     int64_t exact_root;     /* of all columns */
 } kn_cluster_problem;
@@ -124,6 +129,14 @@ typedef struct kn_site_joined {
     int32_t price; /* of a group once a record has joined */
 } kn_site_joined;
 
+/* What is tried with a site. */
+typedef enum kn_cluster_way {
+    KN_CLUSTER_STEP,     /* one or two records move, nothing is built */
+    KN_CLUSTER_BUILD,    /* its classes are built anew */
+    KN_CLUSTER_EXCHANGE, /* and may exchange records with others */
+    KN_CLUSTER_WAYS
+} kn_cluster_way;
+
 typedef struct kn_cluster_site {
     uint32_t n;               /* records */
     uint32_t *record;         /* of the block */
@@ -136,10 +149,11 @@ typedef struct kn_cluster_site {
     int32_t *outside_price; /* what a record pays outside the groups: suppressed, or in another class */
     uint32_t *home;         /* that class: a donor's own, or one that contains the record already; or KN_NONE */
     uint8_t *home_known;    /* whether it has been looked for */
-    bool by_step;           /* one or two records move, nothing is built */
-    bool may_exchange;      /* records with classes that are not rebuilt */
-    uint32_t n_tried[2], n_gained[2]; /* how often that was tried, and gained something: without exchange, with it */
-    bool homes_known;                 /* the classes that may contain one of the records have been looked for: */
+    kn_cluster_way way;
+    bool may_exchange;                                            /* records with classes that are not rebuilt */
+    bool gains;                                                   /* it has become cheaper */
+    uint32_t n_tried[KN_CLUSTER_WAYS], n_gained[KN_CLUSTER_WAYS]; /* by the way, in this job */
+    bool homes_known; /* the classes that may contain one of the records have been looked for: */
     uint32_t n_homes, *home_class;
     uint32_t n_home_lanes, *home_lane; /* lanes on which the records differ */
     uint16_t *home_centre;             /* [chunk][lane][class of the chunk] of those classes and lanes */
@@ -178,6 +192,7 @@ typedef struct kn_cluster_block {
     uint32_t n_equal, n_vectors_equal, n_vectors_least, n_vectors; /* this block's lanes */
     uint8_t *lane_state; /* of the problem's lanes: always starred, always kept, or active + position */
     uint32_t *lane_position;
+    uint32_t *set_equal; /* of a set with groups: where its equal lanes begin */
 
     uint32_t n_classes, class_capacity;
     kn_cluster_class *classes;

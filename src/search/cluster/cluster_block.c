@@ -3,7 +3,7 @@
  * Loading renumbers the values of every lane: a value that fewer than k records of the block have can be kept by no
  * class, so it is starred from the start; the others are numbered from 0. So 16 bits are enough for any number of
  * distinct values, and lanes that can never be kept, or never be lost, take no part in the search. */
-#include "search/cluster/cluster.h"
+#include "search/cluster/cluster_lanes.h"
 
 #include "base/bits.h"
 
@@ -113,6 +113,7 @@ kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem 
     KN_OWN(&block->memory, block->person, n);
     KN_OWN(&block->memory, block->lane_state, problem->n_equal);
     KN_OWN(&block->memory, block->lane_position, problem->n_equal);
+    KN_OWN(&block->memory, block->set_equal, problem->n_sets);
     KN_OWN_ALIGNED(&block->memory, block->noise, KN_NOISE);
     KN_OWN_ALIGNED(&block->memory, block->noise16, KN_NOISE + KN_CHUNK);
     KN_OWN_ALIGNED(&block->memory, block->key, n_lanes);
@@ -163,6 +164,7 @@ static void load_lane(kn_cluster_block *block, uint32_t j)
     for (uint32_t i = 0; i < block->n_records; i++)
         number[lane->value[codes[problem->record_tuple[block->global[i]]]]] = 0;
     block->lane_state[j] = LANE_ACTIVE;
+    if (problem->tuples->domains[lane->q]->groups != NULL) n_starred = n_numbers = KN_NONE; /* small sets ask for it */
     if (n_numbers == 0) block->lane_state[j] = LANE_STARRED;
     else if (n_numbers == 1 && n_starred == 0) block->lane_state[j] = LANE_KEPT;
     if (block->lane_state[j] == LANE_STARRED)
@@ -243,6 +245,8 @@ static void load_records(kn_cluster_block *block)
     }
     block->n_equal = 0;
     for (uint32_t j = 0; j < problem->n_equal; j++) load_lane(block, j);
+    for (uint32_t s = 0; s < problem->n_sets; s++)
+        if (problem->sets[s].n_equal > 0) block->set_equal[s] = block->lane_position[problem->sets[s].first_equal];
     load_vectors(block);
     load_weights(block);
 }
@@ -296,7 +300,18 @@ static int64_t exact_tree(const kn_cluster_block *block, uint32_t q, uint32_t co
     const kn_cluster_problem *problem = block->problem;
     for (uint32_t j = problem->column_first[q]; j < problem->column_first[q + 1]; j++)
         if (kn_cluster_lane_kept(block, j, pattern)) return problem->exact[q][problem->equal[j].value[code]];
-    return problem->exact[q][problem->tuples->domains[q]->tree->root];
+    const kn_domain *domain = problem->tuples->domains[q];
+    return problem->exact[q][domain->groups != NULL ? domain->groups->root : domain->tree->root];
+}
+
+/* More values than a set may have? Values may share bits, so there may be more where there seem to be few. */
+static bool is_group(const kn_cluster_block *block, uint32_t q, const kn_lanes *pattern)
+{
+    const kn_cluster_problem *problem = block->problem;
+    const uint16_t *unions = (const uint16_t *)(pattern + block->n_vectors_least);
+    if (problem->tuples->domains[q]->groups == NULL) return false;
+    for (const kn_cluster_set *set = problem->sets;; unions += set++->n_lanes)
+        if (set->q == q) return lanes_count(unions, set->n_lanes) > set->max_members;
 }
 
 static void sort_numbers(uint32_t *numbers, uint32_t n)
@@ -360,8 +375,9 @@ int64_t kn_cluster_exact(kn_cluster_block *block, const uint32_t *members, uint3
     uint32_t tuple = problem->record_tuple[block->global[members[0]]];
     int64_t price = 0;
     for (uint32_t q = 0; q < tuples->n_qis; q++)
-        price += tuples->domains[q]->kind == KN_DOMAIN_TREE ? exact_tree(block, q, tuples->codes[q][tuple], pattern)
-                                                            : exact_other(block, q, members, n_members);
+        price += tuples->domains[q]->kind == KN_DOMAIN_TREE || is_group(block, q, pattern)
+                     ? exact_tree(block, q, tuples->codes[q][tuple], pattern)
+                     : exact_other(block, q, members, n_members);
     return price;
 }
 

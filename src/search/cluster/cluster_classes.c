@@ -18,6 +18,7 @@ uint32_t kn_class_join_without(kn_cluster_block *block, uint32_t h, uint32_t exc
     lanes_copy(block, pattern, record_lanes(block, members[x]));
     for (x++; x < size; x++) {
         if (x == JOINS_PER_LOOK) class_get_pattern(block, h, block->pattern_a);
+        if (x % JOINS_PER_LOOK == 0) lanes_close(block, pattern);
         if (x % JOINS_PER_LOOK == 0 && lanes_same(block, pattern, block->pattern_a)) return x;
         if (members[x] != except) lanes_join(block, pattern, pattern, record_lanes(block, members[x]));
     }

@@ -43,7 +43,8 @@ KN_INLINE void class_set_gate(kn_cluster_block *block, uint32_t h)
 KN_INLINE void class_put_pattern(kn_cluster_block *block, uint32_t h, const kn_lanes *pattern, uint32_t record)
 {
     lanes_copy(block, class_pattern(block, h), pattern);
-    lanes_fold(block, pattern, centre_lane(block, 0, h), KN_CHUNK);
+    lanes_close(block, class_pattern(block, h));
+    lanes_fold(block, class_pattern(block, h), centre_lane(block, 0, h), KN_CHUNK);
     block->classes[h].price = lanes_price(block, pattern, record);
 }
 

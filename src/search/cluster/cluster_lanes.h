@@ -117,7 +117,30 @@ KN_INLINE int32_t lanes_sum(const kn_lanes *lanes)
 #endif
 }
 
-KN_INLINE int32_t price_of_ranges_and_sets(const kn_cluster_block *block, const kn_lanes *pattern)
+/* A class with so many values of a column that a group holds it holds whatever the group does: all bits are set. */
+KN_INLINE void lanes_close(const kn_cluster_block *block, kn_lanes *pattern)
+{
+    uint16_t *unions = (uint16_t *)(pattern + block->n_vectors_least);
+    for (uint32_t s = 0; s < block->problem->n_sets; s++) {
+        const kn_cluster_set *set = &block->problem->sets[s];
+        if (set->n_equal > 0 && lanes_count(unions, set->n_lanes) > set->max_members)
+            memset(unions, 0xff, set->n_lanes * sizeof *unions);
+        unions += set->n_lanes;
+    }
+}
+
+/* What a set is charged for in the equal lanes of its groups; not owed while it is small. */
+KN_INLINE int32_t price_of_group(const kn_cluster_block *block, uint32_t s, const kn_lanes *pattern, uint32_t record)
+{
+    const uint32_t first = block->set_equal[s], n = block->problem->sets[s].n_equal;
+    const uint16_t *lanes = (const uint16_t *)pattern + first;
+    const int16_t *weight = (const int16_t *)record_weight(block, record) + first;
+    int32_t price = 0;
+    for (uint32_t j = 0; j < n; j++) price += lanes[j] == KN_STAR ? weight[j] : 0;
+    return price;
+}
+
+KN_INLINE int32_t price_of_ranges_and_sets(const kn_cluster_block *block, const kn_lanes *pattern, uint32_t record)
 {
     const kn_cluster_problem *problem = block->problem;
     const uint16_t *least = (const uint16_t *)(pattern + block->n_vectors_equal);
@@ -130,6 +153,8 @@ KN_INLINE int32_t price_of_ranges_and_sets(const kn_cluster_block *block, const 
     for (uint32_t s = 0; s < problem->n_sets; s++) {
         uint32_t n_bits = lanes_count(unions, problem->sets[s].n_lanes);
         unions += problem->sets[s].n_lanes;
+        if (n_bits > problem->sets[s].max_members) continue;
+        if (problem->sets[s].n_equal > 0) price -= price_of_group(block, s, pattern, record);
         uint32_t span = (n_bits - 1) * problem->sets[s].step;
         price += (int32_t)(span * problem->sets[s].factor >> 16) + (span > 0 ? problem->sets[s].jump : 0);
     }
@@ -146,7 +171,7 @@ KN_INLINE int32_t lanes_price(const kn_cluster_block *block, const kn_lanes *pat
         for (uint32_t v = 1; v < block->n_vectors_equal; v++) sum += weight[v] & (kn_lanes)(pattern[v] == KN_STAR);
         price += lanes_sum(&sum);
     }
-    if (block->n_vectors > block->n_vectors_equal) price += price_of_ranges_and_sets(block, pattern);
+    if (block->n_vectors > block->n_vectors_equal) price += price_of_ranges_and_sets(block, pattern, record);
     return price;
 }
 
@@ -195,12 +220,22 @@ KN_INLINE kn_lanes count_bits(kn_lanes a)
     return (a + (a >> 8)) & 0x1f;
 }
 
-/* What the ranges and sets of one half of a chunk will cost once the key has joined. */
-KN_INLINE kn_lanes scan_ranges_and_sets(const kn_cluster_block *block, const kn_lanes *centre)
+/* As price_of_group, of one half of a chunk, whose equal lanes begin at `centre`, once the key has joined. */
+KN_INLINE kn_lanes scan_group(const kn_cluster_block *block, uint32_t s, const kn_lanes *centre)
+{
+    const uint32_t first = block->set_equal[s], past = first + block->problem->sets[s].n_equal;
+    kn_lanes price = (kn_lanes){0};
+    for (uint32_t j = first; j < past; j++)
+        price += block->key_weight[j] & (kn_lanes)(centre[2 * (size_t)j] != block->key[j]);
+    return price;
+}
+
+/* What the ranges and sets of one half of a chunk will cost once the key has joined; its lanes begin at `first`. */
+KN_INLINE kn_lanes scan_ranges_and_sets(const kn_cluster_block *block, const kn_lanes *first)
 {
     const kn_cluster_problem *problem = block->problem;
     kn_lanes price = (kn_lanes){0};
-    const kn_lanes *key = block->key + block->n_equal;
+    const kn_lanes *key = block->key + block->n_equal, *centre = first + 2 * (size_t)block->n_equal;
     for (uint32_t r = 0; r < problem->n_ranges; r++, centre += 4, key += 2) {
         kn_lanes span = (uint16_t)KN_STAR - lanes_least(centre[0], key[0]) - lanes_least(centre[2], key[1]);
         price += times_shifted(span, problem->ranges[r].factor) + ((kn_lanes)(span != 0) & problem->ranges[r].jump);
@@ -210,7 +245,12 @@ KN_INLINE kn_lanes scan_ranges_and_sets(const kn_cluster_block *block, const kn_
         for (uint32_t t = 0; t < problem->sets[s].n_folded; t++, centre += 2, key++)
             n_bits += count_bits(*centre | *key);
         kn_lanes span = (n_bits - 1) * problem->sets[s].step;
-        price += times_shifted(span, problem->sets[s].factor) + ((kn_lanes)(span != 0) & problem->sets[s].jump);
+        kn_lanes own = times_shifted(span, problem->sets[s].factor) + ((kn_lanes)(span != 0) & problem->sets[s].jump);
+        if (problem->sets[s].n_equal > 0) {
+            own -= scan_group(block, s, first);
+            own &= (kn_lanes)(n_bits <= (uint16_t)problem->sets[s].max_members);
+        }
+        price += own;
     }
     return price;
 }
@@ -228,6 +268,7 @@ KN_INLINE void scan_prices(const kn_cluster_block *block, uint32_t first, int32_
     price[0] = (uint16_t)(base + block->key_total) - low;
     price[1] = (uint16_t)(base + block->key_total) - high;
     if (block->n_lanes > block->n_equal) {
+        centre -= 2 * (size_t)block->n_equal;
         price[0] += scan_ranges_and_sets(block, centre);
         price[1] += scan_ranges_and_sets(block, centre + 1);
     }

@@ -86,10 +86,20 @@ done:
 
 /* --- Prices ----------------------------------------------------------------------------------------------------- */
 
+/* The tree of labels, or that of groups; NULL: the column has neither. */
+static const kn_tree *domain_tree(const kn_domain *domain)
+{
+    return domain->kind == KN_DOMAIN_TREE ? domain->tree : domain->groups;
+}
+
+static double span_price(const kn_cluster_problem *problem, uint32_t q, uint32_t first, uint32_t last);
+
 static double node_price(const kn_cluster_problem *problem, uint32_t q, uint32_t node)
 {
-    const kn_tree *tree = problem->tuples->domains[q]->tree;
+    const kn_domain *domain = problem->tuples->domains[q];
+    const kn_tree *tree = domain_tree(domain);
     kn_span span = {.first = tree->first[node], .last = tree->last[node]};
+    if (domain->kind == KN_DOMAIN_SETS) return span_price(problem, q, span.first, span.last);
     const kn_objective *objective = problem->task->objective;
     return objective->node_price != NULL ? objective->node_price[q][node] : kn_pricer_price(problem->pricer, q, &span);
 }
@@ -122,7 +132,7 @@ static kn_status tree_lanes(kn_cluster_problem *problem, uint32_t q, double scal
 {
     kn_status status = KN_OK;
     const kn_domain *domain = problem->tuples->domains[q];
-    const kn_tree *tree = domain->tree;
+    const kn_tree *tree = domain_tree(domain);
     uint32_t level = 0;
     for (uint32_t code = 0; code < domain->n_codes; code++)
         problem->base[q][code] = (int16_t)lround(scale * node_price(problem, q, code));
@@ -194,7 +204,7 @@ static double fit_line(kn_cluster_problem *problem, uint32_t q)
         if (n == 2) problem->units_lead = problem->units_lead && domain->n_codes == 2;
         return n == 2 ? span_price(problem, q, 0, 1) : 0;
     }
-    uint32_t step = n / 256 + 1, n_pairs = 0;
+    uint32_t step = n / 256 + 1, n_pairs = 0, most = domain->groups != NULL ? domain->max_members : 4096;
     for (uint32_t code = 0; code + 1 < n; code += step, n_pairs++) {
         pair += span_price(problem, q, code, code + 1);
         share += released_width(domain, code, code + 1) / widest;
@@ -202,7 +212,7 @@ static double fit_line(kn_cluster_problem *problem, uint32_t q)
     double start = share < n_pairs ? (pair - root * share) / (n_pairs - share) : 0;
     if (start < 1e-9 * root) start = 0;
     for (uint32_t code = 0; code + 1 < n; code += step)
-        for (uint32_t width = 1; code + width < n && width < 4096; width *= 3) {
+        for (uint32_t width = 1; code + width < n && width < most; width *= 3) {
             double line = start + (root - start) * released_width(domain, code, code + width) / widest;
             if (fabs(span_price(problem, q, code, code + width) - line) > 1e-3 * root) problem->units_lead = false;
         }
@@ -259,10 +269,14 @@ done:
     return status;
 }
 
-/* Sets with more values than bits: classes seldom have two values that share one where they have few values. */
-static void set_lanes(kn_cluster_problem *problem, uint32_t q, double scale, int32_t root_units)
+/* Sets with more values than bits: classes seldom have two values that share one where they have few values. With
+ * groups they have few, or their number does not matter. */
+static kn_status set_lanes(kn_cluster_problem *problem, uint32_t q, double scale, int32_t root_units, kn_error *err)
 {
-    uint32_t n_codes = problem->tuples->domains[q]->n_codes, n_lanes = (n_codes + KN_LANES - 1) / KN_LANES;
+    kn_status status = KN_OK;
+    const kn_domain *domain = problem->tuples->domains[q];
+    uint32_t n_codes = domain->n_codes, n_lanes = (n_codes + KN_LANES - 1) / KN_LANES;
+    uint32_t first_equal = problem->n_equal;
     uint32_t n_folded = n_lanes < KN_FOLDED_LANES ? n_lanes : KN_FOLDED_LANES;
     n_lanes = (n_lanes + n_folded - 1) / n_folded * n_folded;
     if (n_lanes > KN_SET_LANES) n_lanes = KN_SET_LANES;
@@ -273,13 +287,21 @@ static void set_lanes(kn_cluster_problem *problem, uint32_t q, double scale, int
     if (jump > root_units) jump = root_units;
     double per_value = n_codes > 1 ? (root_units - jump) / (n_codes - 1.0) : 0;
     if (n_bits < n_codes) problem->lanes_exact = problem->units_close = false;
-    if (n_bits < n_codes && problem->k > n_bits / SHARED_BITS_PER_PERSON) problem->units_lead = false;
-    problem->sets[problem->n_sets++] = (kn_cluster_set){.q = q,
-                                                        .n_lanes = n_lanes,
-                                                        .n_folded = n_folded,
-                                                        .step = step,
-                                                        .jump = (uint16_t)jump,
-                                                        .factor = (uint16_t)ceil(per_value * (KN_STAR + 1.0) / step)};
+    if (n_bits < n_codes && domain->groups == NULL && problem->k > n_bits / SHARED_BITS_PER_PERSON)
+        problem->units_lead = false;
+    if (domain->groups != NULL) KN_TRY(tree_lanes(problem, q, scale, err));
+    problem->sets[problem->n_sets++] =
+        (kn_cluster_set){.q = q,
+                         .n_lanes = n_lanes,
+                         .n_folded = n_folded,
+                         .step = step,
+                         .jump = (uint16_t)jump,
+                         .factor = (uint16_t)ceil(per_value * (KN_STAR + 1.0) / step),
+                         .max_members = domain->groups != NULL ? domain->max_members : KN_NONE,
+                         .first_equal = first_equal,
+                         .n_equal = problem->n_equal - first_equal};
+done:
+    return status;
 }
 
 /* A collection of subsets of which every member gets a lane; a larger one is treated as sets. */
@@ -342,7 +364,7 @@ static kn_status make_lanes(kn_cluster_problem *problem, kn_error *err)
     double total = 0;
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         const kn_domain *domain = tuples->domains[q];
-        n_lanes += domain->kind == KN_DOMAIN_TREE ? domain->tree->n_levels : 1;
+        n_lanes += domain_tree(domain) != NULL ? domain_tree(domain)->n_levels : 1;
         if (has_subset_lanes(domain)) n_lanes += domain->subsets->n_members - domain->n_codes;
         problem->n_ranges += domain->kind == KN_DOMAIN_RANGES;
         problem->n_sets += domain->kind == KN_DOMAIN_SETS && !has_subset_lanes(domain);
@@ -371,11 +393,11 @@ static kn_status make_lanes(kn_cluster_problem *problem, kn_error *err)
         KN_OWN(&problem->memory, problem->base[q], domain->n_codes);
         if (domain->kind == KN_DOMAIN_RANGES) KN_TRY(range_lanes(problem, q, scale, root_units, err));
         if (has_subset_lanes(domain)) KN_TRY(subset_lanes(problem, q, scale, err));
-        else if (domain->kind == KN_DOMAIN_SETS) set_lanes(problem, q, scale, root_units);
-        if (domain->kind != KN_DOMAIN_TREE) continue;
-        KN_TRY(tree_lanes(problem, q, scale, err));
-        KN_OWN(&problem->memory, problem->exact[q], domain->tree->n_nodes);
-        for (uint32_t node = 0; node < domain->tree->n_nodes; node++)
+        else if (domain->kind == KN_DOMAIN_SETS) KN_TRY(set_lanes(problem, q, scale, root_units, err));
+        if (domain->kind == KN_DOMAIN_TREE) KN_TRY(tree_lanes(problem, q, scale, err));
+        if (domain_tree(domain) == NULL) continue;
+        KN_OWN(&problem->memory, problem->exact[q], domain_tree(domain)->n_nodes);
+        for (uint32_t node = 0; node < domain_tree(domain)->n_nodes; node++)
             problem->exact[q][node] = llround(problem->exact_scale * node_price(problem, q, node));
     }
     problem->column_first[tuples->n_qis] = problem->n_equal;

@@ -69,13 +69,16 @@ static bool site_is_not_worse(kn_cluster_block *block, int64_t before, const uin
     const kn_cluster_problem *problem = block->problem;
     const double allowed = kn_cluster_allowed(block, block->site.heat);
     int64_t after = site_total(block), doubt = 0;
+    block->site.gains = after < before;
     before = (int64_t)((double)before * allowed);
     if (!problem->units_exact)
         doubt = problem->units_close ? (int64_t)block->site.n * problem->tuples->n_qis : INT64_MAX / 4;
     if (after > before + doubt) return false;
     if (after + doubt < before || doubt == 0) return true;
-    const double exact = (double)exact_before(block, chosen, n_chosen, n_suppressed);
-    return exact_after(block) <= (int64_t)(exact * allowed);
+    before = exact_before(block, chosen, n_chosen, n_suppressed);
+    after = exact_after(block);
+    block->site.gains = after < before;
+    return after <= (int64_t)((double)before * allowed);
 }
 
 /* Does class h hold once its donors have left and its guests have come? `taken` marks the records in the groups. */
@@ -191,8 +194,8 @@ static bool rebuild_once(kn_cluster_block *block)
     const int64_t most = problem->units_lead ? before + hopeless + donors : INT64_MAX;
     before += donors;
     block->work += (uint64_t)site->n / 8 * (1 + site->n / 512); /* a large group grows by looks at all that are left */
-    if (!site->by_step) site->n_tried[site->may_exchange]++;
-    if (site->by_step) {
+    site->n_tried[site->way]++;
+    if (site->way == KN_CLUSTER_STEP) {
         if (!kn_site_step(block, chosen, n_chosen, max_suppressed)) return false;
     } else {
         if (!kn_site_build(block, max_suppressed, most)) return false;
@@ -202,7 +205,7 @@ static bool rebuild_once(kn_cluster_block *block)
     }
     if (!site_is_not_worse(block, before, chosen, n_chosen, n_suppressed)) return false;
     if (!homes_hold(block) || block->n_classes + site->n_groups > block->class_capacity) return false;
-    if (!site->by_step && site_total(block) < before) site->n_gained[site->may_exchange]++;
+    site->n_gained[site->way] += site->gains;
     site_keep(block, chosen, n_chosen, n_suppressed);
     return true;
 }

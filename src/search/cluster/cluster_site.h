@@ -96,9 +96,7 @@ bool kn_site_build(kn_cluster_block *block, uint32_t max_suppressed, int64_t mos
 bool kn_site_mend(kn_cluster_block *block);
 
 void kn_site_refine(kn_cluster_block *block, uint32_t max_suppressed);
-/* Where units are only near to prices, refining leads astray in the end; under models that look at sensitive values few
- * classes hold that are built anew. Then every other try takes the classes as they are and moves one or two records at
- * random; exact prices decide. */
+/* Takes the classes as they are and moves one or two records at random; exact prices decide. */
 bool kn_site_step(kn_cluster_block *block, const uint32_t *chosen, uint32_t n_chosen, uint32_t max_suppressed);
 
 #endif
