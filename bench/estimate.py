@@ -4,7 +4,7 @@
     bench/estimate.py BUILD [--only NAME] [--json] [--cpu]
 
 Every job is checked and then run: generated people of three sizes and, where KANON_DATA names the folder of real tables, Adult
-and german; k of 5, 50 and 500; searches of every kind. One line per job: estimate, seconds, and the factor between them,
+german, Synthea and Titanic; k of 5, 50 and 500; with and without models; searches of every kind. One line per job: estimate, seconds, and the factor between them,
 above 1 where the estimate is too high. Wanted: between 1/3 and 3. Below half a second nobody asks. With --cpu one thread works
 and its CPU seconds count, for machines with much else to do."""
 import argparse
@@ -21,7 +21,7 @@ TREES = {"age": "intervals(5,10,20)", "sex": "suppress", "zip": "mask(right)", "
 LEAST_SECONDS = 0.5
 
 
-def jobs(generate, folder, data):
+def jobs(kanon, generate, folder, data):
     names = ",".join(TREES)
     for rows in (3000, 30000, 300000):
         subprocess.run([generate, str(rows), "-o", f"{folder}/people{rows}.csv", "--hierarchies", folder], check=True)
@@ -37,6 +37,7 @@ def jobs(generate, folder, data):
         yield people(3000, k, "cluster", plain + trees, "trees")
     yield people(30000, 5, "cluster", plain, "plain")
     yield people(30000, 500, "cluster", plain, "plain")
+    yield people(3000, 5, "cluster", [*plain, "--model", "t-closeness:t=0.3"], "t-closeness")
     yield people(30000, 10, "cluster", plain + trees, "trees")
     yield people(300000, 10, "cluster", plain + trees, "trees")
     for rows in (30000, 300000):
@@ -58,8 +59,17 @@ def jobs(generate, folder, data):
     eight = ["--qi", "sex,age,race,marital-status,education,native-country,workclass,income"]
     for algorithm, k in (("cluster", 5), ("cluster", 100), ("mondrian", 5), ("optimal", 5)):
         yield f"adult-k{k}-{algorithm}", f"{data}/adult/adult_30162.csv", [*eight, "-k", str(k), "--algorithm", algorithm]
+    nine = ["--qi", "sex,age,race,marital-status,education,native-country,workclass,occupation", "--sensitive", "income", "--unlisted", "drop"]
+    for model, k in (("l-diversity:l=2", 5), ("t-closeness:t=0.2", 10)):
+        yield f"adult-k{k}-cluster-{model}", f"{data}/adult/adult_30162.csv", [*nine, "-k", str(k), "--model", model]
     german = ["--qi", "age,duration,credit-history,purpose,housing,job,sex,marital-status,employment-since", "-k", "5"]
     yield "german-k5-cluster", f"{data}/german/german_data_credit.csv", german
+    yield "german-k5-cluster-l-diversity", f"{data}/german/german_data_credit.csv", [
+        *german, "--sensitive", "savings-account", "--model", "l-diversity:l=2"]
+    for name, table in (("synthea", "synthea/patients.csv"), ("titanic", "titanic/titanic.csv")):
+        subprocess.run([kanon, "profile", f"{data}/{table}", "-o", f"{folder}/{name}.yaml", "-q"], check=True,
+                       stdout=subprocess.DEVNULL)
+        yield f"{name}-as-profiled", f"{data}/{table}", ["-p", f"{folder}/{name}.yaml"]
 
 
 def cpu_seconds():
@@ -89,7 +99,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         if not options.json:
             print("| job | estimate s | took s | factor |\n|---|---:|---:|---:|")
-        for name, table, flags in jobs(f"{options.build}/kanon-generate", folder, os.environ.get("KANON_DATA")):
+        for name, table, flags in jobs(kanon, f"{options.build}/kanon-generate", folder, os.environ.get("KANON_DATA")):
             if not any(part in name for part in options.only.split("+")):
                 continue
             flags += ["--threads", "1"] if options.cpu else []

@@ -301,15 +301,17 @@ static bool asks_nothing(const kn_task *task)
 }
 
 /* Intervals and sets take longer to price than labels; then a table of 10,000 rows has what two threads do in some two
- * seconds. Models that look at sensitive values refuse most of what is tried, and get by with no less. */
+ * seconds. Models that look at sensitive values refuse most of what is tried, so that they need more: by that number of
+ * looks they have lost what took 2,000,000 before groups were priced exactly and ways tried as often as they gain
+ * (docs/experiments/time.md). */
 static uint64_t budget_by_size(const kn_task *task, uint32_t n_records)
 {
     double n = n_records, looks = fmin(fmax(2e6, 12 * n), 2000 * n);
+    double few = task->models->counts_only ? 5e5 + 40 * n : fmax(fmin(5e5 + 150 * n, 1.25e6), 40 * n);
     bool has_trees_only = true;
     for (uint32_t q = 0; q < task->tuples->n_qis; q++)
         has_trees_only = has_trees_only && task->tuples->domains[q]->kind == KN_DOMAIN_TREE;
-    if (!has_trees_only && task->models->counts_only && n < 5e4) looks = fmin(looks, 5e5 + 40 * n);
-    return (uint64_t)looks;
+    return (uint64_t)(!has_trees_only && n < 5e4 ? fmin(looks, few) : looks);
 }
 
 static uint64_t budget_of(const kn_task *task, uint32_t n_records)
@@ -317,15 +319,36 @@ static uint64_t budget_of(const kn_task *task, uint32_t n_records)
     return task->effort > 0 ? task->effort : budget_by_size(task, n_records);
 }
 
-/* Measured, within a factor of three: what a look takes, and how soon a search with few classes stands still. */
+/* What a look takes, measured within a factor of two from 1,000 to 30,000 rows: a part that goes by the vectors of a
+ * record, and one by the lanes of all classes of a block, which are scanned. */
+static double look_seconds(const kn_task *task, double n_classes)
+{
+    uint32_t n_equal = 0, n_ranges = 0, n_union = 0, n_folded = 0;
+    for (uint32_t q = 0; q < task->tuples->n_qis; q++) {
+        const kn_domain *domain = task->tuples->domains[q];
+        uint32_t n_lanes = (domain->n_codes + KN_LANES - 1) / KN_LANES;
+        const bool is_set = domain->kind == KN_DOMAIN_SETS;
+        n_ranges += domain->kind == KN_DOMAIN_RANGES;
+        n_equal += domain->tree != NULL ? domain->tree->n_levels - 1 : !is_set;
+        if (domain->groups != NULL) n_equal += domain->groups->n_levels - 1;
+        if (is_set) n_union += n_lanes < KN_SET_LANES ? n_lanes : KN_SET_LANES;
+        if (is_set) n_folded += n_lanes < KN_FOLDED_LANES ? n_lanes : KN_FOLDED_LANES;
+    }
+    double vectors = ceil(n_equal / 16.0) + ceil(n_ranges / 8.0) + ceil(n_union / 16.0);
+    return 9e-7 * vectors * (task->models->counts_only ? 1 : 1.3) +
+           4.4e-11 * n_classes * (n_equal + 2 * n_ranges + n_folded);
+}
+
+/* Measured, within a factor of three: with so few classes a search soon stands still. Of several threads no more have
+ * work than there are blocks. */
 static double expected_seconds(const kn_task *task)
 {
-    double n = (double)task->tuples->n_rows, per_look = 2e-6, k = fmax((double)task->models->min_persons, 1);
-    for (uint32_t q = 0; q < task->tuples->n_qis; q++)
-        if (task->tuples->domains[q]->kind != KN_DOMAIN_TREE) per_look = task->models->counts_only ? 6e-6 : 1.2e-5;
-    double looks =
-        fmin((double)budget_of(task, (uint32_t)task->tuples->n_rows), (SWEEPS + 4) * n + 6 * least_rebuild(n, n / k));
-    return asks_nothing(task) ? 0 : per_look * looks;
+    double n = (double)task->tuples->n_rows, k = fmax((double)task->models->min_persons, 1);
+    double n_blocks = kn_cluster_count_blocks(task->tuples->n_rows, (uint64_t)k),
+           n_threads = kn_pool_threads(task->pool);
+    double looks = fmin((double)budget_of(task, (uint32_t)n), (SWEEPS + 4) * n + 6 * least_rebuild(n, n / k));
+    double seconds = look_seconds(task, n / k / n_blocks) * looks * fmax(1, n_threads / n_blocks);
+    return asks_nothing(task) ? 0 : seconds;
 }
 
 /* How many sweeps of annealing fit into the budget. A time limit below it is found from the speed so far. */

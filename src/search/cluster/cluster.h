@@ -60,6 +60,7 @@ typedef struct kn_cluster_range {
 
 typedef struct kn_cluster_set {
     uint32_t q;
+    uint32_t first_lane;         /* of the union lanes */
     uint32_t n_lanes, n_folded;  /* the first is a multiple of the second: lane j is folded into j % n_folded */
     uint16_t step, jump, factor; /* the same with span = (bits - 1) * step */
     /* Sets of more values are nodes of the tree that has these equal lanes; then all bits of a class's pattern are set.
@@ -88,6 +89,11 @@ typedef struct kn_cluster_problem {
     kn_cluster_equal *equal;
     kn_cluster_range *ranges;
     kn_cluster_set *sets;
+    /* The prices of ranges and sets, lane by lane, for whole vectors of a pattern: those of ranges, then of sets. Sets
+     * of several lanes or with groups have none, and are priced one by one. */
+    uint32_t n_vectors_range, n_vectors_set;
+    kn_lanes *lane_step, *lane_factor, *lane_jump;
+    uint32_t n_wide, *wide; /* those sets */
     int16_t **base;         /* [q][code]: units that a record pays whatever its class is */
     uint32_t *column_first; /* n_qis + 1: the equal lanes of each column, from the leaves up */
     int32_t root_units;     /* what a suppressed row pays */

@@ -53,6 +53,8 @@ typedef struct kn_cluster_search {
     double unit_loss, fixed_loss; /* loss = exact sum * unit_loss + fixed_loss */
 } kn_cluster_search;
 
+/* How many blocks there are depends on the data only. */
+uint32_t kn_cluster_count_blocks(uint64_t n_records, uint64_t k);
 /* Makes the problem and all memory for `run->task`. may_set_aside: rows of frequent tuples may be classes of their own
  * that take no part. */
 kn_status kn_cluster_search_begin(kn_cluster_search *run, bool may_set_aside, kn_error *err);

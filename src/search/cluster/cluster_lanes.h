@@ -117,6 +117,32 @@ KN_INLINE int32_t lanes_sum(const kn_lanes *lanes)
 #endif
 }
 
+KN_INLINE kn_lanes times_high(kn_lanes a, kn_lanes b) /* a * b / 65536 */
+{
+#if defined(__AVX2__)
+    return (kn_lanes)_mm256_mulhi_epu16((__m256i)a, (__m256i)b);
+#else
+    for (int j = 0; j < KN_LANES; j++) a[j] = (uint16_t)((uint32_t)a[j] * b[j] >> 16);
+    return a;
+#endif
+}
+
+KN_INLINE kn_lanes count_bits(kn_lanes a)
+{
+    a = a - ((a >> 1) & 0x5555);
+    a = (a & 0x3333) + ((a >> 2) & 0x3333);
+    a = (a + (a >> 4)) & 0x0f0f;
+    return (a + (a >> 8)) & 0x1f;
+}
+
+/* Lanes 0 and 1 change places, 2 and 3, ... */
+KN_INLINE kn_lanes lanes_swapped(kn_lanes a)
+{
+    kn_lanes out;
+    for (int j = 0; j < KN_LANES; j++) out[j] = a[j ^ 1];
+    return out;
+}
+
 /* A class with so many values of a column that a group holds it holds whatever the group does: all bits are set. */
 KN_INLINE void lanes_close(const kn_cluster_block *block, kn_lanes *pattern)
 {
@@ -140,39 +166,47 @@ KN_INLINE int32_t price_of_group(const kn_cluster_block *block, uint32_t s, cons
     return price;
 }
 
-KN_INLINE int32_t price_of_ranges_and_sets(const kn_cluster_block *block, const kn_lanes *pattern, uint32_t record)
+/* A set of many values, or with groups. */
+KN_INLINE int32_t price_of_wide_set(const kn_cluster_block *block, uint32_t s, const kn_lanes *pattern, uint32_t record)
 {
-    const kn_cluster_problem *problem = block->problem;
-    const uint16_t *least = (const uint16_t *)(pattern + block->n_vectors_equal);
-    const uint16_t *unions = (const uint16_t *)(pattern + block->n_vectors_least);
-    int32_t price = 0;
-    for (uint32_t r = 0; r < problem->n_ranges; r++, least += 2) {
-        uint32_t span = KN_STAR - least[1] - least[0];
-        price += (int32_t)(span * problem->ranges[r].factor >> 16) + (span > 0 ? problem->ranges[r].jump : 0);
-    }
-    for (uint32_t s = 0; s < problem->n_sets; s++) {
-        uint32_t n_bits = lanes_count(unions, problem->sets[s].n_lanes);
-        unions += problem->sets[s].n_lanes;
-        if (n_bits > problem->sets[s].max_members) continue;
-        if (problem->sets[s].n_equal > 0) price -= price_of_group(block, s, pattern, record);
-        uint32_t span = (n_bits - 1) * problem->sets[s].step;
-        price += (int32_t)(span * problem->sets[s].factor >> 16) + (span > 0 ? problem->sets[s].jump : 0);
-    }
-    return price;
+    const kn_cluster_set *set = &block->problem->sets[s];
+    const uint16_t *unions = (const uint16_t *)(pattern + block->n_vectors_least) + set->first_lane;
+    uint32_t n_bits = lanes_count(unions, set->n_lanes), span = (n_bits - 1) * set->step;
+    if (n_bits > set->max_members) return 0;
+    int32_t price = (int32_t)(span * set->factor >> 16) + (span > 0 ? set->jump : 0);
+    return set->n_equal > 0 ? price - price_of_group(block, s, pattern, record) : price;
 }
 
-/* Price of a row in a class with this pattern, as one of its records sees it (every record sees the same). */
+/* The prices of ranges and of sets of one lane, lane by lane. */
+KN_INLINE kn_lanes prices_of_ranges_and_sets(const kn_cluster_block *block, const kn_lanes *pattern)
+{
+    const kn_cluster_problem *problem = block->problem;
+    kn_lanes sum = (kn_lanes){0};
+    uint32_t v = 0;
+    pattern += block->n_vectors_equal;
+    for (; v < problem->n_vectors_range; v++) {
+        kn_lanes span = (uint16_t)KN_STAR - pattern[v] - lanes_swapped(pattern[v]);
+        sum += times_high(span, problem->lane_factor[v]) + ((kn_lanes)(span != 0) & problem->lane_jump[v]);
+    }
+    for (; v < problem->n_vectors_range + problem->n_vectors_set; v++) {
+        kn_lanes span = (count_bits(pattern[v]) - 1) * problem->lane_step[v];
+        sum += times_high(span, problem->lane_factor[v]) + ((kn_lanes)(span != 0) & problem->lane_jump[v]);
+    }
+    return sum;
+}
+
+/* Price of a row in a class with this pattern, as one of its records sees it (every record sees the same). Parts of it
+ * may not fit into 16 bits; all of it does. */
 KN_INLINE int32_t lanes_price(const kn_cluster_block *block, const kn_lanes *pattern, uint32_t record)
 {
-    int32_t price = block->base[record];
-    if (block->n_vectors_equal > 0) {
-        const kn_lanes *weight = record_weight(block, record);
-        kn_lanes sum = weight[0] & (kn_lanes)(pattern[0] == KN_STAR);
-        for (uint32_t v = 1; v < block->n_vectors_equal; v++) sum += weight[v] & (kn_lanes)(pattern[v] == KN_STAR);
-        price += lanes_sum(&sum);
-    }
-    if (block->n_vectors > block->n_vectors_equal) price += price_of_ranges_and_sets(block, pattern, record);
-    return price;
+    const kn_cluster_problem *problem = block->problem;
+    const kn_lanes *weight = record_weight(block, record);
+    kn_lanes sum = (kn_lanes){0};
+    if (block->n_vectors > block->n_vectors_equal) sum = prices_of_ranges_and_sets(block, pattern);
+    for (uint32_t v = 0; v < block->n_vectors_equal; v++) sum += weight[v] & (kn_lanes)(pattern[v] == KN_STAR);
+    int32_t price = block->base[record] + lanes_sum(&sum);
+    for (uint32_t x = 0; x < problem->n_wide; x++) price += price_of_wide_set(block, problem->wide[x], pattern, record);
+    return (int16_t)price;
 }
 
 /* The same for the join of two patterns. pattern_a is scratch. */
@@ -202,24 +236,6 @@ KN_INLINE void scan_begin(kn_cluster_block *block, const kn_lanes *lanes, uint32
     }
 }
 
-KN_INLINE kn_lanes times_shifted(kn_lanes a, uint16_t factor) /* a * factor / 65536 */
-{
-#if defined(__AVX2__)
-    return (kn_lanes)_mm256_mulhi_epu16((__m256i)a, _mm256_set1_epi16((int16_t)factor));
-#else
-    for (int j = 0; j < KN_LANES; j++) a[j] = (uint16_t)((uint32_t)a[j] * factor >> 16);
-    return a;
-#endif
-}
-
-KN_INLINE kn_lanes count_bits(kn_lanes a)
-{
-    a = a - ((a >> 1) & 0x5555);
-    a = (a & 0x3333) + ((a >> 2) & 0x3333);
-    a = (a + (a >> 4)) & 0x0f0f;
-    return (a + (a >> 8)) & 0x1f;
-}
-
 /* As price_of_group, of one half of a chunk, whose equal lanes begin at `centre`, once the key has joined. */
 KN_INLINE kn_lanes scan_group(const kn_cluster_block *block, uint32_t s, const kn_lanes *centre)
 {
@@ -238,14 +254,16 @@ KN_INLINE kn_lanes scan_ranges_and_sets(const kn_cluster_block *block, const kn_
     const kn_lanes *key = block->key + block->n_equal, *centre = first + 2 * (size_t)block->n_equal;
     for (uint32_t r = 0; r < problem->n_ranges; r++, centre += 4, key += 2) {
         kn_lanes span = (uint16_t)KN_STAR - lanes_least(centre[0], key[0]) - lanes_least(centre[2], key[1]);
-        price += times_shifted(span, problem->ranges[r].factor) + ((kn_lanes)(span != 0) & problem->ranges[r].jump);
+        price += times_high(span, (kn_lanes){0} + problem->ranges[r].factor) +
+                 ((kn_lanes)(span != 0) & problem->ranges[r].jump);
     }
     for (uint32_t s = 0; s < problem->n_sets; s++) {
         kn_lanes n_bits = (kn_lanes){0};
         for (uint32_t t = 0; t < problem->sets[s].n_folded; t++, centre += 2, key++)
             n_bits += count_bits(*centre | *key);
         kn_lanes span = (n_bits - 1) * problem->sets[s].step;
-        kn_lanes own = times_shifted(span, problem->sets[s].factor) + ((kn_lanes)(span != 0) & problem->sets[s].jump);
+        kn_lanes own =
+            times_high(span, (kn_lanes){0} + problem->sets[s].factor) + ((kn_lanes)(span != 0) & problem->sets[s].jump);
         if (problem->sets[s].n_equal > 0) {
             own -= scan_group(block, s, first);
             own &= (kn_lanes)(n_bits <= (uint16_t)problem->sets[s].max_members);

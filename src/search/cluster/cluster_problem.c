@@ -276,7 +276,9 @@ static kn_status set_lanes(kn_cluster_problem *problem, uint32_t q, double scale
     kn_status status = KN_OK;
     const kn_domain *domain = problem->tuples->domains[q];
     uint32_t n_codes = domain->n_codes, n_lanes = (n_codes + KN_LANES - 1) / KN_LANES;
-    uint32_t first_equal = problem->n_equal;
+    uint32_t first_equal = problem->n_equal, first_lane = 0;
+    if (problem->n_sets > 0)
+        first_lane = problem->sets[problem->n_sets - 1].first_lane + problem->sets[problem->n_sets - 1].n_lanes;
     uint32_t n_folded = n_lanes < KN_FOLDED_LANES ? n_lanes : KN_FOLDED_LANES;
     n_lanes = (n_lanes + n_folded - 1) / n_folded * n_folded;
     if (n_lanes > KN_SET_LANES) n_lanes = KN_SET_LANES;
@@ -292,6 +294,7 @@ static kn_status set_lanes(kn_cluster_problem *problem, uint32_t q, double scale
     if (domain->groups != NULL) KN_TRY(tree_lanes(problem, q, scale, err));
     problem->sets[problem->n_sets++] =
         (kn_cluster_set){.q = q,
+                         .first_lane = first_lane,
                          .n_lanes = n_lanes,
                          .n_folded = n_folded,
                          .step = step,
@@ -406,6 +409,40 @@ done:
     return status;
 }
 
+/* What lanes_price() needs to price many ranges and sets at once. A range has two lanes, the first of which counts. */
+static kn_status lane_prices(kn_cluster_problem *problem, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_union = 0;
+    for (uint32_t s = 0; s < problem->n_sets; s++) n_union += problem->sets[s].n_lanes;
+    problem->n_vectors_range = (2 * problem->n_ranges + KN_LANES - 1) / KN_LANES;
+    size_t n = problem->n_vectors_range + (n_union + KN_LANES - 1) / KN_LANES;
+    KN_OWN_ALIGNED(&problem->memory, problem->lane_step, n);
+    KN_OWN_ALIGNED(&problem->memory, problem->lane_factor, n);
+    KN_OWN_ALIGNED(&problem->memory, problem->lane_jump, n);
+    KN_OWN(&problem->memory, problem->wide, problem->n_sets);
+    uint16_t *step = (uint16_t *)problem->lane_step, *factor = (uint16_t *)problem->lane_factor;
+    uint16_t *jump = (uint16_t *)problem->lane_jump;
+    for (uint32_t r = 0; r < problem->n_ranges; r++) {
+        factor[2 * r] = problem->ranges[r].factor;
+        jump[2 * r] = problem->ranges[r].jump;
+    }
+    for (uint32_t s = 0; s < problem->n_sets; s++) {
+        const kn_cluster_set *set = &problem->sets[s];
+        if (set->n_lanes > 1 || set->n_equal > 0) {
+            problem->wide[problem->n_wide++] = s;
+            continue;
+        }
+        uint32_t lane = problem->n_vectors_range * KN_LANES + set->first_lane;
+        step[lane] = set->step;
+        factor[lane] = set->factor;
+        jump[lane] = set->jump;
+        problem->n_vectors_set = set->first_lane / KN_LANES + 1;
+    }
+done:
+    return status;
+}
+
 /* Do weights depend on the lane only? Then blocks keep one row of weights. */
 static void find_uniform(kn_cluster_problem *problem)
 {
@@ -432,6 +469,7 @@ kn_status kn_cluster_problem_new(kn_cluster_problem **out, const kn_task *task, 
     KN_TRY(kn_pricer_new(&problem->pricer, task->objective, err));
     KN_TRY(make_records(problem, may_set_aside, err));
     KN_TRY(make_lanes(problem, err));
+    KN_TRY(lane_prices(problem, err));
     find_uniform(problem);
     *out = problem;
     problem = NULL;
