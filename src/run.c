@@ -498,6 +498,17 @@ done:
     return status;
 }
 
+/* Among many quasi-identifiers everybody is alone, and little is left of each. */
+static void warn_of_many(run *r)
+{
+    enum { MANY = 12 };
+    const double lost_much = 0.5;
+    const kn_facts *f = &r->facts;
+    if (strcmp(f->objective->type->name, "lm") != 0 || f->tuples->n_qis <= MANY || !(f->loss > lost_much)) return;
+    kn_sentences_add(&r->input->warnings, KN_SAID(KN_SAY_MANY_QIS, kn_piece_number("%u", f->tuples->n_qis),
+                                                  kn_piece_number("%.2f", f->loss)));
+}
+
 static kn_status gather_facts(run *r, kn_error *err)
 {
     static const char *const kinds[] = {"levels", "cuts", "local"};
@@ -523,7 +534,9 @@ static kn_status gather_facts(run *r, kn_error *err)
     f->n_nodes = r->answer.n_nodes;
     f->n_blocks = r->answer.n_blocks;
     f->trace = &r->trace;
-    return kn_facts_measure(f, r->input->models, r->input->pool, err);
+    kn_status status = kn_facts_measure(f, r->input->models, r->input->pool, err);
+    if (status == KN_OK) warn_of_many(r);
+    return status;
 }
 
 /* What the search proved about its own kind of recoding, unless the other bound says more. */

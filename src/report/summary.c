@@ -78,6 +78,50 @@ static void guarantee_lines(kn_buffer *out, const kn_facts *facts)
     kn_buffer_text(out, ")\n");
 }
 
+/* The column that loses most of those that lose less than `before`; among equals the first one behind it. */
+static uint32_t next_by_loss(const kn_facts *facts, uint32_t before)
+{
+    const double *loss = facts->column_loss;
+    uint32_t best = KN_NONE;
+    for (uint32_t q = 0; q < facts->tuples->n_qis; q++) {
+        const bool is_left = before == KN_NONE || loss[q] < loss[before] || (loss[q] == loss[before] && q > before);
+        if (is_left && (best == KN_NONE || loss[q] > loss[best])) best = q;
+    }
+    return best;
+}
+
+/* All of them, or those that lose most where nobody would read them all. */
+static void column_losses(kn_buffer *out, const kn_facts *facts, bool has_losses)
+{
+    enum { READABLE = 24, SHOWN = 10 };
+    const uint32_t n_qis = facts->tuples->n_qis, n_shown = n_qis <= READABLE ? n_qis : SHOWN;
+    size_t used = 16;
+    line(out, "by column");
+    for (uint32_t i = 0, q = KN_NONE; i < n_shown; i++) {
+        char item[160];
+        q = n_shown < n_qis && has_losses ? next_by_loss(facts, q) : i;
+        if (q == KN_NONE) break;
+        int n = snprintf(item, sizeof item, "%.60s", facts->tuples->domains[q]->name);
+        if (has_losses) n += snprintf(item + n, sizeof item - (size_t)n, " %.3g", facts->column_loss[q]);
+        if (facts->release->levels != NULL)
+            n += snprintf(item + n, sizeof item - (size_t)n, has_losses ? " (level %u)" : " level %u",
+                          facts->release->levels[q]);
+        if (i != 0 && used + (size_t)n + 2 > 80) {
+            kn_buffer_text(out, ",\n                ");
+            used = 16;
+        } else if (i != 0) {
+            kn_buffer_text(out, ", ");
+            used += 2;
+        }
+        kn_buffer_append(out, item, (size_t)n);
+        used += (size_t)n;
+    }
+    if (n_shown < n_qis)
+        kn_buffer_printf(out, ";\n                %u more%s: see --report or --json", n_qis - n_shown,
+                         has_losses ? " that lose no more" : "");
+    kn_buffer_char(out, '\n');
+}
+
 static void loss_lines(kn_buffer *out, const kn_facts *facts)
 {
     line(out, "loss");
@@ -92,26 +136,7 @@ static void loss_lines(kn_buffer *out, const kn_facts *facts)
     /* only sums over cells fall on columns */
     bool has_losses = facts->tuples->n_qis > 0 && !isnan(facts->column_loss[0]);
     if (!has_losses && facts->release->levels == NULL) return;
-    line(out, "by column");
-    size_t used = 16;
-    for (uint32_t q = 0; q < facts->tuples->n_qis; q++) {
-        char item[160];
-        int n = snprintf(item, sizeof item, "%.60s", facts->tuples->domains[q]->name);
-        if (has_losses) n += snprintf(item + n, sizeof item - (size_t)n, " %.3g", facts->column_loss[q]);
-        if (facts->release->levels != NULL)
-            n += snprintf(item + n, sizeof item - (size_t)n, has_losses ? " (level %u)" : " level %u",
-                          facts->release->levels[q]);
-        if (q != 0 && used + (size_t)n + 2 > 80) {
-            kn_buffer_text(out, ",\n                ");
-            used = 16;
-        } else if (q != 0) {
-            kn_buffer_text(out, ", ");
-            used += 2;
-        }
-        kn_buffer_append(out, item, (size_t)n);
-        used += (size_t)n;
-    }
-    kn_buffer_char(out, '\n');
+    column_losses(out, facts, has_losses);
 }
 
 /* A run that came here has a verdict that holds, with every check made. */
