@@ -50,13 +50,14 @@ fuzz:
 	@tools/need.sh fuzz
 	@tools/fuzz.sh $(FUZZED) $(FUZZ_TARGET)
 
-# Data races: two runs at once, the pool, progress and cancelling, under ThreadSanitizer. A few minutes, mostly building.
+# Data races under ThreadSanitizer: every algorithm with threads beside another one, proofs, verify, tables in memory, the pool,
+# progress and cancelling. Some minutes, mostly building.
 tsan:
 	@tools/need.sh test
 	@[ -f $(TSAN)/build.ninja ] || meson setup $(TSAN) -Dtests=enabled -Dbuildtype=debugoptimized -Db_ndebug=false \
 	    -Db_sanitize=thread -Db_lundef=false >/dev/null
-	@ninja -C $(TSAN) --quiet tests/test_library tests/test_base
-	@TSAN_OPTIONS=halt_on_error=1 meson test -C $(TSAN) --no-rebuild --print-errorlogs --timeout-multiplier 5 library base
+	@ninja -C $(TSAN) --quiet tests/test_library tests/test_base tests/test_races
+	@TSAN_OPTIONS=halt_on_error=1 meson test -C $(TSAN) --no-rebuild --print-errorlogs --timeout-multiplier 5 library base races
 
 # A sample of the sessions under Valgrind. A quarter of an hour.
 valgrind: all

@@ -29,8 +29,8 @@ int remove_folder(void **state)
 
 const char *path_of(const char *name)
 {
-    static char paths[8][300];
-    static unsigned next;
+    static _Thread_local char paths[8][300];
+    static _Thread_local unsigned next;
     char *path = paths[next++ % 8];
     snprintf(path, sizeof paths[0], "%s/%s", folder, name);
     return path;

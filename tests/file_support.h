@@ -8,7 +8,7 @@
 extern char folder[200];
 int make_folder(void **state);
 int remove_folder(void **state);
-/* folder/name; good for the next seven calls. */
+/* folder/name; good for the next seven calls of this thread. */
 const char *path_of(const char *name);
 
 void write_file(const char *path, const char *bytes, size_t n_bytes);
