@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -369,6 +370,53 @@ static void what_a_query_answers_counts_twice_while_it_is_read(void **state)
     }
 }
 
+/* It comes in three pieces; what columns are called plays no part. */
+static void a_long_answer_comes_whole_and_in_its_order(void **state)
+{
+    NEEDS_LIBRARY;
+    static const char sql[] =
+        "SELECT i AS rowid, 299999 - i AS \"ROWID\" FROM range(300000) r(i) ORDER BY i DESC; -- all";
+    const kn_duckdb_options options = {.n_threads = 2};
+    kn_batches *batches;
+    int64_t row = 0;
+    assert_ok(kn_duckdb_query(&batches, sql, "table:answer", &options, err));
+    assert_int_equal(batches->n_rows, 300000);
+    assert_string_equal(batches->schema.children[0]->name, "rowid");
+    assert_string_equal(batches->schema.children[1]->name, "ROWID");
+    for (size_t b = 0; b < batches->arrays.n; b++) {
+        const struct ArrowArray *batch = &batches->arrays.items[b];
+        const int64_t *down = batch->children[0]->buffers[1], *up = batch->children[1]->buffers[1];
+        for (int64_t i = 0; i < batch->length; i++, row++)
+            if (down[i] != 299999 - row || up[i] != row) fail_msg("row %lld", (long long)row);
+    }
+    kn_batches_drop(batches);
+}
+
+/* An answer of some 500 MB within 32: DuckDB gives up before it has built it. */
+static void an_answer_that_does_not_fit_is_refused_before_it_is_there(void **state)
+{
+    NEEDS_LIBRARY;
+    static const char sql[] = "SELECT i, hash(i) AS h, 'v' || (i % 1000) AS t FROM range(20000000) r(i)";
+    const kn_duckdb_options options = {.n_threads = 2};
+    const size_t before = kn_memory_used();
+    struct rusage usage;
+    kn_error message = {0};
+    kn_batches *batches;
+    assert_ok(kn_duckdb_query(&batches, "SELECT 1 AS a", "table:answer", &options, err));
+    kn_batches_drop(batches);
+    getrusage(RUSAGE_SELF, &usage);
+    const long resident_kb = usage.ru_maxrss;
+    kn_account_limit(kn_scope_account(), before + (32 << 20));
+    assert_int_equal(kn_duckdb_query(&batches, sql, "table:answer", &options, &message), KN_RESOURCES);
+    kn_account_limit(kn_scope_account(), 0);
+    assert_null(batches);
+    assert_non_null(strstr(message.message, "raise --memory"));
+    assert_null(strstr(message.message, "temp_directory"));
+    assert_int_equal(kn_memory_used(), before);
+    getrusage(RUSAGE_SELF, &usage);
+    assert_in_range(usage.ru_maxrss - resident_kb, 0, 128 << 10);
+}
+
 /* Three row groups, nulls among the values, values that repeat and are constant for long. */
 static void columns_of_parquet_come_whole_and_in_their_order(void **state)
 {
@@ -493,6 +541,8 @@ int main(void)
         cmocka_unit_test(a_killed_run_leaves_the_old_release),
         cmocka_unit_test(what_a_query_answers_counts_as_memory_as_long_as_it_is_held),
         cmocka_unit_test(what_a_query_answers_counts_twice_while_it_is_read),
+        cmocka_unit_test(a_long_answer_comes_whole_and_in_its_order),
+        cmocka_unit_test(an_answer_that_does_not_fit_is_refused_before_it_is_there),
         cmocka_unit_test(columns_of_parquet_come_whole_and_in_their_order),
         cmocka_unit_test(reading_without_memory_or_when_asked_to_stop_ends),
         cmocka_unit_test(a_task_reaches_its_own_file_only),

@@ -3,8 +3,9 @@
  * inside.
  *
  * No call is among those that duckdb.h lists as deprecated; streaming results are, so results are fetched in chunks
- * after they are complete, and columns of Parquet files go through a function of ours (kn_duckdb_take). Those that came
- * last, the conversion to Arrow, make 1.4 the oldest version. */
+ * after they are complete, what is long goes by way of a table of DuckDB's (kn_duckdb_answer), and columns of Parquet
+ * files through a function of ours (kn_duckdb_take). Those that came last, the conversion to Arrow, make 1.4 the oldest
+ * version. */
 #ifndef KN_DUCKDB_DUCKDB_API_H
 #define KN_DUCKDB_DUCKDB_API_H
 
@@ -67,6 +68,8 @@ enum {
     CALL(const char *, prepare_error, (void *prepared))                                                                \
     CALL(int, prepared_statement_type, (void *prepared))                                                               \
     CALL(uint64_t, nparams, (void *prepared))                                                                          \
+    CALL(uint64_t, prepared_statement_column_count, (void *prepared))                                                  \
+    CALL(const char *, prepared_statement_column_name, (void *prepared, uint64_t column))                              \
     CALL(void, destroy_prepare, (void **prepared))                                                                     \
     CALL(int, pending_prepared, (void *prepared, void **pending))                                                      \
     CALL(const char *, pending_error, (void *pending))                                                                 \
@@ -144,9 +147,10 @@ kn_status kn_duckdb_begin(kn_duckdb *out, const char *path, const kn_duckdb_opti
 void kn_duckdb_end(kn_duckdb *duckdb); /* zeroed is fine */
 /* Another connection to the same database, for another thread. */
 kn_status kn_duckdb_connect(void **connection, kn_duckdb *duckdb, kn_error *err);
-/* One statement to its end; *result is yours to destroy, also when it fails. `only_select`: the user's own. */
-kn_status kn_duckdb_run(kn_duckdb_result *result, kn_duckdb *duckdb, void *connection, const char *sql,
-                        bool only_select, kn_error *err);
+/* One statement to its end; *result is yours to destroy, also when it fails. */
+kn_status kn_duckdb_run(kn_duckdb_result *result, kn_duckdb *duckdb, void *connection, const char *sql, kn_error *err);
+/* What one SELECT answers, which may be long, as batches: within the limit of memory. Once in a database. */
+kn_status kn_duckdb_answer(kn_batches **out, kn_duckdb *duckdb, const char *sql, const char *name, kn_error *err);
 /* For statements whose result does not matter. */
 kn_status kn_duckdb_do(kn_duckdb *duckdb, const char *sql, kn_error *err);
 /* A result's rows as batches; the result is destroyed, whether it succeeds or not. */

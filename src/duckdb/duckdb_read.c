@@ -64,7 +64,7 @@ static kn_status ask(kn_batches **out, kn_duckdb *duckdb, const char *sql, kn_er
 {
     kn_duckdb_result result;
     *out = NULL;
-    kn_status status = kn_duckdb_run(&result, duckdb, duckdb->connection, sql, false, err);
+    kn_status status = kn_duckdb_run(&result, duckdb, duckdb->connection, sql, err);
     if (status == KN_OK) status = kn_duckdb_pull(out, duckdb, &result, duckdb->options.name, err);
     duckdb->api.destroy_result(&result);
     return status;
@@ -307,7 +307,7 @@ static kn_status read_json(kn_batches **out, const char *path, const kn_duckdb_o
     kn_buffer_clear(&sql);
     put_for_each(&sql, keys, "json_extract_string", opened->path, put_value, nested);
     if (sql.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    KN_TRY(ask(out, &opened->duckdb, sql.bytes, err));
+    KN_TRY(kn_duckdb_answer(out, &opened->duckdb, sql.bytes, opened->name, err));
 done:
     kn_batches_drop(keys);
     kn_batches_drop(nested);
@@ -354,16 +354,13 @@ kn_status kn_duckdb_query(kn_batches **out, const char *sql, const char *name, c
 {
     kn_status status = KN_OK;
     kn_duckdb duckdb = {.options = *options};
-    kn_duckdb_result result = {{0}, {NULL, NULL}, NULL};
     kn_duckdb_options own = *options;
     *out = NULL;
     if (own.name == NULL) own.name = name;
     KN_TRY(kn_duckdb_begin(&duckdb, NULL, &own, err));
-    KN_TRY(kn_duckdb_run(&result, &duckdb, duckdb.connection, sql, true, err));
-    KN_TRY(kn_duckdb_pull(out, &duckdb, &result, name, err));
+    KN_TRY(kn_duckdb_answer(out, &duckdb, sql, name, err));
     KN_TRY(note_files(&duckdb, err));
 done:
-    if (duckdb.database != NULL) duckdb.api.destroy_result(&result);
     kn_duckdb_end(&duckdb);
     if (status != KN_OK) {
         kn_batches_drop(*out);

@@ -11,15 +11,22 @@
 #include <string.h>
 #include <time.h>
 
-enum { WAIT_NS = 1000000, MESSAGE_BYTES = 600 };
+enum { WAIT_NS = 1000000, MESSAGE_BYTES = 600, PIECE_ROWS = 122880 /* a row group of DuckDB's */ };
 
 /* --- Errors ------------------------------------------------------------------------------------------------------- */
 
-/* The message without the excerpt of the statement, on one line, with the file's own name for the path that we gave. */
+static bool is_about_memory(const char *message)
+{
+    return strncmp(message, "Out of Memory", strlen("Out of Memory")) == 0;
+}
+
+/* The message without the excerpt of the statement, or what to set where memory is short, on one line, with the file's
+ * own name for the path that we gave. */
 static void plain_message(char out[MESSAGE_BYTES], const kn_duckdb *duckdb, const char *message)
 {
     const char *end = strstr(message, "\n\nLINE "), *path = duckdb->path, *name = duckdb->options.name;
     size_t n = 0, n_path = path != NULL ? strlen(path) : 0;
+    if (is_about_memory(message)) end = strchr(message, '\n');
     if (end == NULL) end = message + strlen(message);
     if (duckdb->options.redact && memchr(message, ':', (size_t)(end - message)) != NULL)
         end = memchr(message, ':', (size_t)(end - message));
@@ -52,7 +59,7 @@ kn_status kn_duckdb_refuse(const kn_duckdb *duckdb, const char *message, kn_erro
     const char *name = duckdb->options.name;
     if (message == NULL) message = "it failed without a word";
     plain_message(plain, duckdb, message);
-    if (strncmp(message, "Out of Memory", strlen("Out of Memory")) == 0)
+    if (is_about_memory(message))
         return kn_error_set_at(err, KN_RESOURCES, KN_PLACE(.file = name), "%.200s: DuckDB: %s; raise --memory", name,
                                plain);
     if (duckdb->path == NULL)
@@ -178,29 +185,40 @@ done:
     return status;
 }
 
-kn_status kn_duckdb_run(kn_duckdb_result *result, kn_duckdb *duckdb, void *connection, const char *sql,
-                        bool only_select, kn_error *err)
+/* One statement; to be destroyed. `only_select`: the user's own. */
+static kn_status prepare(void **prepared, kn_duckdb *duckdb, void *connection, const char *sql, bool only_select,
+                         kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_duckdb_api *api = &duckdb->api;
-    void *statements = NULL, *prepared = NULL;
-    *result = (kn_duckdb_result){{0}, {NULL, NULL}, NULL};
+    void *statements = NULL;
+    *prepared = NULL;
     const uint64_t n = api->extract_statements(connection, sql, &statements);
     if (n == 0 && api->extract_statements_error(statements) != NULL)
         KN_TRY(kn_duckdb_refuse(duckdb, api->extract_statements_error(statements), err));
     if (n != 1)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "sql"), "--sql: give one SELECT; these are %llu statements",
                    (unsigned long long)n);
-    if (api->prepare_extracted_statement(connection, statements, 0, &prepared) != 0)
-        KN_TRY(kn_duckdb_refuse(duckdb, api->prepare_error(prepared), err));
-    if (only_select && api->prepared_statement_type(prepared) != DUCKDB_SELECT)
+    if (api->prepare_extracted_statement(connection, statements, 0, prepared) != 0)
+        KN_TRY(kn_duckdb_refuse(duckdb, api->prepare_error(*prepared), err));
+    if (only_select && api->prepared_statement_type(*prepared) != DUCKDB_SELECT)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "sql"), "--sql: give a SELECT; no other statement is run");
-    if (only_select && api->nparams(prepared) != 0)
+    if (only_select && api->nparams(*prepared) != 0)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "sql"), "--sql: the statement has a parameter that nobody fills");
+done:
+    if (statements != NULL) api->destroy_extracted(&statements);
+    return status;
+}
+
+kn_status kn_duckdb_run(kn_duckdb_result *result, kn_duckdb *duckdb, void *connection, const char *sql, kn_error *err)
+{
+    kn_status status = KN_OK;
+    void *prepared = NULL;
+    *result = (kn_duckdb_result){{0}, {NULL, NULL}, NULL};
+    KN_TRY(prepare(&prepared, duckdb, connection, sql, false, err));
     KN_TRY(execute(result, duckdb, connection, prepared, err));
 done:
-    if (prepared != NULL) api->destroy_prepare(&prepared);
-    if (statements != NULL) api->destroy_extracted(&statements);
+    if (prepared != NULL) duckdb->api.destroy_prepare(&prepared);
     return status;
 }
 
@@ -217,7 +235,7 @@ void kn_duckdb_quote(kn_buffer *sql, char quote, const char *text, size_t n_byte
 kn_status kn_duckdb_do(kn_duckdb *duckdb, const char *sql, kn_error *err)
 {
     kn_duckdb_result result;
-    kn_status status = kn_duckdb_run(&result, duckdb, duckdb->connection, sql, false, err);
+    kn_status status = kn_duckdb_run(&result, duckdb, duckdb->connection, sql, err);
     duckdb->api.destroy_result(&result);
     return status;
 }
@@ -225,8 +243,12 @@ kn_status kn_duckdb_do(kn_duckdb *duckdb, const char *sql, kn_error *err)
 /* --- Results as a stream ------------------------------------------------------------------------------------------ */
 
 typedef struct result_stream {
-    const kn_duckdb *duckdb;
+    kn_duckdb *duckdb;
     kn_duckdb_result *result;
+    const char **names; /* of the columns; NULL: those of the result */
+    uint64_t next, end; /* rows of the answer that come in results of their own after this one */
+    kn_status status;   /* of a statement that failed on the way, and what it said */
+    kn_error said;
     void *arrow;                      /* DuckDB's options of the conversion */
     const struct ArrowSchema *schema; /* that the stream gave out */
     bool is_text;                     /* one column of strings */
@@ -270,7 +292,7 @@ static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *ou
     const char **names = kn_array_alloc(n, sizeof *names, NULL);
     for (uint64_t c = 0; types != NULL && names != NULL && c < n; c++) {
         types[c] = api->column_logical_type(s->result, c);
-        names[c] = api->column_name(s->result, c);
+        names[c] = s->names != NULL ? s->names[c] : api->column_name(s->result, c);
         if (unreadable(api->get_type_id(types[c])) == NULL) continue;
         api->destroy_logical_type(&types[c]); /* Arrow may have no form for it at all */
         types[c] = api->create_logical_type(DUCKDB_VARCHAR);
@@ -387,8 +409,10 @@ static void release_batch(struct ArrowArray *array)
     array->release = NULL;
 }
 
-static int text_chunk(struct ArrowArray *out, const kn_duckdb_api *api, void *chunk)
+static int text_chunk(struct ArrowArray *out, result_stream *s, void *chunk)
 {
+    const kn_duckdb_api *api = &s->duckdb->api;
+    kn_error failure = {0};
     const uint64_t n = api->data_chunk_get_size(chunk), n_words = n / 64 + 1;
     void *vector = api->data_chunk_get_vector(chunk, 0);
     const kn_duckdb_string *strings = api->vector_get_data(vector);
@@ -397,8 +421,11 @@ static int text_chunk(struct ArrowArray *out, const kn_duckdb_api *api, void *ch
 #define IS_VALID(i) (valid == NULL || (valid[(i) / 64] >> (i) % 64 & 1) != 0)
     for (uint64_t i = 0; i < n; i++) n_bytes += IS_VALID(i) ? strings[i].here.n_bytes : 0;
     if (n_bytes > INT32_MAX) return EOVERFLOW;
-    text_batch *batch = kn_array_alloc_raw(sizeof *batch + n_words * 8 + (n + 1) * 4 + n_bytes, 1, NULL);
-    if (batch == NULL) return ENOMEM;
+    text_batch *batch = kn_array_alloc_raw(sizeof *batch + n_words * 8 + (n + 1) * 4 + n_bytes, 1, &failure);
+    if (batch == NULL) {
+        snprintf(s->message, sizeof s->message, "%.500s", failure.message);
+        return ENOMEM;
+    }
     uint64_t *marks = (uint64_t *)(batch + 1);
     int32_t *offsets = (int32_t *)(marks + n_words);
     char *bytes = (char *)(offsets + n + 1), *at = bytes;
@@ -433,7 +460,7 @@ static int array_of_chunk(struct ArrowArray *out, result_stream *s, void *chunk)
 {
     const kn_duckdb_api *api = &s->duckdb->api;
     out->release = NULL;
-    if (s->is_text) return text_chunk(out, api, chunk);
+    if (s->is_text) return text_chunk(out, s, chunk);
     const int code = errno_of(s, api->data_chunk_to_arrow(s->arrow, chunk, out));
     return code == 0 ? charge_array(out, s) : code;
 }
@@ -453,11 +480,27 @@ static int charge_result(result_stream *s, struct ArrowArray *array)
     return 0;
 }
 
+/* The next rows of the answer in place of the result. */
+static kn_status run_piece(result_stream *s)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "SELECT * FROM kanon_answer WHERE rowid >= %llu AND rowid < %llu",
+             (unsigned long long)s->next, (unsigned long long)(s->next + PIECE_ROWS));
+    s->duckdb->api.destroy_result(s->result);
+    kn_memory_discharge(&s->held);
+    s->next += PIECE_ROWS;
+    return s->status = kn_duckdb_run(s->result, s->duckdb, s->duckdb->connection, sql, &s->said);
+}
+
 static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
 {
     result_stream *s = stream->private_data;
     out->release = NULL;
     void *chunk = s->duckdb->api.fetch_chunk(*s->result);
+    while (chunk == NULL && s->next < s->end) {
+        if (run_piece(s) != KN_OK) return EIO;
+        chunk = s->duckdb->api.fetch_chunk(*s->result);
+    }
     if (chunk == NULL) return 0;
     int code = array_of_chunk(out, s, chunk);
     if (code == 0) code = charge_result(s, out);
@@ -476,7 +519,9 @@ static void stream_release(struct ArrowArrayStream *stream) { stream->release = 
 static void begin_stream(result_stream *s, kn_duckdb *duckdb, kn_duckdb_result *result)
 {
     const kn_duckdb_api *api = &duckdb->api;
-    *s = (result_stream){.duckdb = duckdb, .result = result, .arrow = api->result_get_arrow_options(result)};
+    s->duckdb = duckdb;
+    s->result = result;
+    s->arrow = api->result_get_arrow_options(result);
     if (api->column_count(result) != 1) return;
     void *type = api->column_logical_type(result, 0);
     s->is_text = api->get_type_id(type) == DUCKDB_VARCHAR;
@@ -485,13 +530,109 @@ static void begin_stream(result_stream *s, kn_duckdb *duckdb, kn_duckdb_result *
 
 kn_status kn_duckdb_pull(kn_batches **out, kn_duckdb *duckdb, kn_duckdb_result *result, const char *name, kn_error *err)
 {
-    result_stream s;
+    result_stream s = {.status = KN_OK};
     begin_stream(&s, duckdb, result);
     struct ArrowArrayStream stream = {stream_schema, stream_next, stream_error, stream_release, &s};
     kn_status status = kn_batches_pull(out, &stream, name, err);
     duckdb->api.destroy_arrow_options(&s.arrow);
     duckdb->api.destroy_result(result);
     kn_memory_discharge(&s.held);
+    return status;
+}
+
+/* --- What a query answers ----------------------------------------------------------------------------------------- */
+
+/* A result stands outside of what DuckDB limits, however large it is. So an answer becomes a table of DuckDB's, which
+ * is within the limit, and is read from there piece by piece in the order of its rows. Columns are called c0, c1, ...
+ * there, because a query may call two of them alike, or one of them rowid. */
+static kn_status keep_answer(kn_duckdb *duckdb, const char *sql, uint64_t n_columns, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_buffer keep = {0};
+    kn_buffer_text(&keep, "CREATE TABLE kanon_answer AS FROM query(");
+    kn_duckdb_quote(&keep, '\'', sql, strlen(sql));
+    kn_buffer_text(&keep, ") AS answer(");
+    for (uint64_t c = 0; c < n_columns; c++)
+        kn_buffer_printf(&keep, "%sc%llu", c > 0 ? ", " : "", (unsigned long long)c);
+    kn_buffer_char(&keep, ')');
+    if (keep.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_TRY(kn_duckdb_do(duckdb, keep.bytes, err));
+done:
+    kn_buffer_free(&keep);
+    return status;
+}
+
+/* Its rows, and what DuckDB holds for it. */
+static kn_status weigh_answer(uint64_t *n_rows, uint64_t *n_bytes, kn_duckdb *duckdb, kn_error *err)
+{
+    static const char SQL[] =
+        "SELECT count(*)::UBIGINT, (SELECT sum(memory_usage_bytes)::UBIGINT FROM duckdb_memory()) "
+        "FROM kanon_answer";
+    kn_duckdb_result result;
+    const kn_duckdb_api *api = &duckdb->api;
+    kn_status status = kn_duckdb_run(&result, duckdb, duckdb->connection, SQL, err);
+    void *chunk = status == KN_OK ? api->fetch_chunk(result) : NULL;
+    if (chunk != NULL) {
+        *n_rows = *(const uint64_t *)api->vector_get_data(api->data_chunk_get_vector(chunk, 0));
+        *n_bytes = *(const uint64_t *)api->vector_get_data(api->data_chunk_get_vector(chunk, 1));
+        api->destroy_data_chunk(&chunk);
+    } else if (status == KN_OK) {
+        status = kn_error_set(err, KN_INPUT, "DuckDB counts no rows");
+    }
+    api->destroy_result(&result);
+    return status;
+}
+
+/* As batches, from its table. */
+static kn_status pull_answer(kn_batches **out, kn_duckdb *duckdb, const char **names, const char *name, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_error said = {0};
+    kn_charge table = {NULL, 0};
+    kn_duckdb_result result = {{0}, {NULL, NULL}, NULL};
+    result_stream s = {.duckdb = duckdb, .result = &result, .names = names};
+    struct ArrowArrayStream stream = {stream_schema, stream_next, stream_error, stream_release, &s};
+    uint64_t n_bytes = 0;
+    KN_TRY(weigh_answer(&s.end, &n_bytes, duckdb, err));
+    KN_TRY(kn_memory_charge(&table, n_bytes, err));
+    if (run_piece(&s) != KN_OK) {
+        status = kn_error_pass(err, s.status, &s.said);
+        goto done;
+    }
+    begin_stream(&s, duckdb, &result);
+    status = kn_batches_pull(out, &stream, name, &said);
+    if (status != KN_OK)
+        status = s.status != KN_OK ? kn_error_pass(err, s.status, &s.said) : kn_error_pass(err, status, &said);
+done:
+    if (s.arrow != NULL) duckdb->api.destroy_arrow_options(&s.arrow);
+    duckdb->api.destroy_result(&result);
+    kn_memory_discharge(&s.held);
+    kn_memory_discharge(&table);
+    return status;
+}
+
+kn_status kn_duckdb_answer(kn_batches **out, kn_duckdb *duckdb, const char *sql, const char *name, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_duckdb_api *api = &duckdb->api;
+    void *prepared = NULL;
+    const char **names = NULL;
+    uint64_t n_columns = 0;
+    *out = NULL;
+    KN_TRY(prepare(&prepared, duckdb, duckdb->connection, sql, true, err));
+    n_columns = api->prepared_statement_column_count(prepared);
+    KN_NEW(names, n_columns);
+    for (uint64_t c = 0; c < n_columns; c++) {
+        names[c] = api->prepared_statement_column_name(prepared, c);
+        if (names[c] == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    }
+    KN_TRY(keep_answer(duckdb, sql, n_columns, err));
+    KN_TRY(pull_answer(out, duckdb, names, name, err));
+done:
+    for (uint64_t c = 0; names != NULL && c < n_columns; c++)
+        if (names[c] != NULL) api->free((void *)names[c]);
+    kn_free(names);
+    if (prepared != NULL) api->destroy_prepare(&prepared);
     return status;
 }
 
@@ -586,7 +727,7 @@ kn_status kn_duckdb_take(kn_batches **out, kn_duckdb *duckdb, void *connection, 
     *out = NULL;
     kn_buffer_printf(&sql, "SELECT %s FROM %s LIMIT 0", column, table);
     if (sql.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    KN_TRY(kn_duckdb_run(&empty, duckdb, connection, sql.bytes, false, err));
+    KN_TRY(kn_duckdb_run(&empty, duckdb, connection, sql.bytes, err));
     begin_stream(&t.stream, duckdb, &empty);
     t.code = stream_schema(&(struct ArrowArrayStream){.private_data = &t.stream}, &t.schema);
     kn_buffer_clear(&sql);
@@ -594,7 +735,7 @@ kn_status kn_duckdb_take(kn_batches **out, kn_duckdb *duckdb, void *connection, 
     if (sql.failed || t.code == ENOMEM) KN_FAIL(KN_RESOURCES, "out of memory");
     if (t.code != 0) KN_TRY(kn_duckdb_refuse(duckdb, t.stream.message, err));
     taking_now = &t;
-    status = kn_duckdb_run(&count, duckdb, connection, sql.bytes, false, &said);
+    status = kn_duckdb_run(&count, duckdb, connection, sql.bytes, &said);
     taking_now = NULL;
     if (t.code != 0) /* which DuckDB tells in its own words */
         status = kn_error_set(err, t.code == ENOMEM ? KN_RESOURCES : KN_INPUT, "%s: %.500s", name,
