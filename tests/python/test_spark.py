@@ -284,7 +284,8 @@ class Spark(SmallSpark):
         for change in ({"cells": "bounds"}, {"model": "k-map:k=2,population=x"}, {"given": "x.csv"},
                        {"model": "t-closeness:t=0.2,distance=hierarchical", "fold_sensitive": True},
                        {"format": "xml"}, {"quasi": "age"}, {"domains": "x.csv"}, {"algorithm": "mondrian"},  # beside recoding=global
-                       {"model": "t-closeness:t=0.2,distance=ordered", "hierarchy": {"ill": "order(flu<gout)"}},
+                       {"model": "t-closeness:t=0.2,distance=ordered", "hierarchy": {"ill": "order(flu<gout)"},
+                        "fold_sensitive": True},
                        {"recoding": None, "time_limit": 5}):
             self.refused(kanon.UsageError, kanon.spark.anonymize, frame, **asked | change)
             self.folder_is_clean()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
 from . import _functions
 from ._spark_records import COUNT, KEY, RELEASES, STATE, Asked, plain, quoted
-from .errors import NotMet, UsageError
+from .errors import KanonWarning, NotMet, UsageError
 
 NUMBER = r"^[+-]?[0-9]+([.][0-9]+)?$"
 ISO_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -75,12 +76,10 @@ def refuse_models(asked: Asked) -> None:
             raise UsageError(f"{name} cannot be counted again by Spark, so nothing is released under it; known are "
                              f"{', '.join(MODELS)}", option="model")
         column = parameters.get("column") or (asked.of("sensitive") or [""])[0]
-        if distance == "hierarchical" and asked.one("fold-sensitive") == "yes":
-            raise UsageError("t-closeness with distance=hierarchical is counted again by Spark where every value is a leaf, "
-                             "and with fold_sensitive one value has several; leave one of them out", option="model")
-        if distance == "ordered" and any(pair.startswith(f"{column}=") for pair in asked.values.get("hierarchy", [])):
-            raise UsageError("t-closeness with distance=ordered is counted again by Spark where the values are numbers or "
-                             "dates, not in the order of a hierarchy; take distance=equal", option="model")
+        if (distance == "hierarchical" or (distance == "ordered" and _spec_of(asked, column))) and \
+                asked.one("fold-sensitive") == "yes":
+            raise UsageError(f"t-closeness with distance={distance} is counted again by Spark where every value is a leaf of the "
+                             "hierarchy, and with fold_sensitive one value has several; leave one of them out", option="model")
 
 
 # --- Checks -------------------------------------------------------------------------------------------------------------
@@ -211,7 +210,7 @@ def broken_classes(staged: Any, joined: Any, asked: Asked, name: str, parameters
     if parameters.get("distance") == "hierarchical":
         counted = _with_nodes(rows, sizes, shares, keys, _nodes_of(staged, asked, column))
     elif parameters.get("distance") == "ordered":
-        counted = _with_all_values(rows, sizes, shares, keys)
+        counted = _with_all_values(rows, sizes, shares, keys, _leaves_of(staged, asked, column))
     else:
         counted = join_equal(rows, sizes, keys) if keys else rows.crossJoin(sizes)
         counted = join_equal(counted, shares, ["value"])
@@ -228,16 +227,20 @@ def _value(asked: Asked, column: str) -> Any:
     return F.lower(F.trim(value)) if asked.one("fold-sensitive") == "yes" else value
 
 
-def _with_all_values(rows: Any, sizes: Any, shares: Any, keys: list[str]) -> Any:
-    """One row for each class and value of the table, with how much more of the class than of the table lies up to it."""
+def _with_all_values(rows: Any, sizes: Any, shares: Any, keys: list[str], leaves: Any) -> Any:
+    """One row for each class and value of the table, with how much more of the class than of the table lies up to it. Values
+    stand in the order of numbers or dates, or of `leaves` (value, leaf), where there are some; a missing one is the last."""
     F = import_module("pyspark.sql.functions")
     Window = import_module("pyspark.sql").Window
 
-    odd = shares.where(F.col("value").isNotNull() & ~F.col("value").rlike(NUMBER) & ~F.col("value").rlike(ISO_DATE)).limit(1)
+    by_number = F.expr("try_cast(value as decimal(38,12))")
+    odd = shares.limit(0) if leaves is not None else shares.where(F.col("value").isNotNull() & ~F.col("value").rlike(NUMBER) & ~F.col("value").rlike(ISO_DATE)).limit(1)
     if odd.count():
         raise UsageError("t-closeness with distance=ordered: the values are neither numbers nor dates as 2024-01-31, so "
                          "Spark cannot count again in their order; take distance=equal", option="model")
-    by_value = Window.orderBy(F.col("value").isNull(), F.expr("try_cast(value as decimal(38,12))"), F.col("value"))
+    if leaves is not None:
+        shares = shares.join(leaves, "value", "left")  # a missing value has none
+    by_value = Window.orderBy(F.col("value").isNull(), F.col("leaf") if leaves is not None else by_number, F.col("value"))
     ranked = shares.withColumn("rank", F.row_number().over(by_value)).withColumn("n_values", F.count(F.lit(1)).over(
         Window.partitionBy(F.lit(1))))
     all_values = sizes.crossJoin(ranked)
@@ -254,27 +257,66 @@ def _with_all_values(rows: Any, sizes: Any, shares: Any, keys: list[str]) -> Any
     return counted.withColumn("below", F.sum(F.col("n") / F.col("class_rows") - F.col("share")).over(upto))
 
 
-def _nodes_of(staged: Any, asked: Asked, column: str) -> Any:
-    """(value, level, node, height): the nodes below the root of the column's hierarchy that a value lies under, itself
-    among them. A missing value that the hierarchy does not know lies below the root alone."""
+def _spec_of(asked: Asked, column: str) -> str | None:
+    """Of its hierarchy."""
+    return next((pair.partition("=")[2] for pair in reversed(asked.values.get("hierarchy", [])) if pair.startswith(f"{column}=")),
+                None)
+
+
+def _texts_of(staged: Any, asked: Asked, column: str) -> Any:
+    """The values of a column as a table of the library's, missing ones left out."""
     pa = import_module("pyarrow")
     F = import_module("pyspark.sql.functions")
 
-    spec = [pair.partition("=")[2] for pair in asked.values.get("hierarchy", []) if pair.startswith(f"{column}=")]
-    if not spec:
-        raise UsageError(f"t-closeness with distance=hierarchical needs a hierarchy of column '{column}'", option="model")
     texts = sorted(text for text, in staged.select(F.col(quoted(column)).cast("string")).distinct().collect()
                    if text is not None and text not in asked.nulls)
-    tree = _functions.hierarchy_("make", pa.table({column: pa.array(texts, pa.string())}), hierarchy={column: spec[-1]})
-    height = len(tree.rows[0]) - 1
+    return pa.table({column: pa.array(texts, pa.string())})
+
+
+def _paths_of(texts: Any, spec: str) -> list[list[str]]:
+    """From every value to the root of its hierarchy, in the order of the leaves."""
+    column = texts.column_names[0]
+    rows: list[list[str]] = _functions.hierarchy_("make", texts, hierarchy={column: spec}).rows
+    n_lost = len(set(texts[column].to_pylist()) - {row[0] for row in rows})
+    if n_lost:
+        raise UsageError(f"t-closeness: {n_lost} values of column '{column}' are spelled otherwise in its hierarchy, so Spark "
+                         "cannot count again; spell them alike", option="model")
+    return rows
+
+
+def _leaves_of(staged: Any, asked: Asked, column: str) -> Any:
+    """(value, leaf) of a column of text with a hierarchy; None: its values have an order of their own, or none."""
+    F = import_module("pyspark.sql.functions")
+
+    spec = _spec_of(asked, column)
+    if spec is None:
+        return None
+    texts = _texts_of(staged, asked, column)
+    said = [pair.partition("=")[2] for pair in asked.values.get("type", []) if pair.startswith(f"{column}=")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KanonWarning)
+        kind = said[-1] if said else _functions.profile(texts).facts["columns"][0]["type"]
+    if kind != "text":
+        return None
+    leaves = [(row[0], leaf) for leaf, row in enumerate(_paths_of(texts, spec))]
+    frame = staged.sparkSession.createDataFrame(leaves, "value string, leaf int")
+    return frame.groupBy(plain(F.col("value"), asked.nulls).alias("value")).agg(F.min("leaf").alias("leaf"))
+
+
+def _nodes_of(staged: Any, asked: Asked, column: str) -> Any:
+    """(value, level, node, height): the nodes below the root of the column's hierarchy that a value lies under, itself
+    among them. A missing value that the hierarchy does not know lies below the root alone."""
+    F = import_module("pyspark.sql.functions")
+
+    spec = _spec_of(asked, column)
+    if spec is None:
+        raise UsageError(f"t-closeness with distance=hierarchical needs a hierarchy of column '{column}'", option="model")
+    rows = _paths_of(_texts_of(staged, asked, column), spec)
+    height = len(rows[0]) - 1
     number: dict[tuple[int, tuple[str, ...]], int] = {}
-    paths = {row[0]: [number.setdefault((level, tuple(row[level:])), len(number)) for level in range(height)]
-             for row in tree.rows}
-    lost = [text for text in texts if text not in paths]
-    if lost:
-        raise UsageError(f"t-closeness with distance=hierarchical: {len(lost)} values of column '{column}' are spelled otherwise "
-                         "in its hierarchy, so Spark cannot count again; spell them alike", option="model")
-    nodes = [(text, level, node, height) for text in texts for level, node in enumerate(paths[text])]
+    paths = {row[0]: [number.setdefault((level, tuple(row[level:])), len(number)) for level in range(height)] for row in rows}
+    nodes: list[tuple[str | None, int, int, int]]
+    nodes = [(text, level, node, height) for text in sorted(paths) for level, node in enumerate(paths[text])]
     nodes += [(None, level, len(number) + level, height) for level in range(height)]
     frame = staged.sparkSession.createDataFrame(nodes, "value string, level int, node int, height int")
     return frame.withColumn("value", plain(F.col("value"), asked.nulls)).distinct()
