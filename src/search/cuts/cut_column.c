@@ -43,9 +43,12 @@ struct kn_cut_path {
     bool has_now;                        /* all cuts that the column has are between steps */
     bool *grows;                         /* [column]: a longer part costs no less */
     uint32_t *group_of, n_groups;        /* [class] */
-    uint32_t *group_at;                  /* [group]: the pair of the step at hand */
-    double *group_lanes;                 /* [group * n_lanes + lane]: of the part at hand */
-    double *others;                      /* [group]: what a row pays in the other columns; cell measures */
+    uint32_t *member;                    /* [group]: one of its classes */
+    uint32_t *pair_of;                   /* [item] */
+    uint32_t *class_of_pair;
+    uint32_t *group_at;                         /* [group]: the pair of the step at hand */
+    double *group_lanes;                        /* [group * n_lanes + lane]: of the part at hand */
+    double *others;                             /* [group]: what a row pays in the other columns; cell measures */
     uint32_t n_pairs, *pair_group, *pair_start; /* rows of a group in a step; [step]: its first pair */
     double *pair_lanes;
     double *best; /* [step], n_steps + 1: of the paths that end before it ... */
@@ -123,6 +126,9 @@ kn_status kn_cut_path_new(kn_cut_path **out, const kn_cuts *cuts, const kn_items
     KN_NEW(path->start, n_positions + cuts->n_columns);
     KN_NEW(path->group_of, items->n);
     KN_NEW(path->group_at, items->n);
+    KN_NEW(path->member, items->n);
+    KN_NEW(path->pair_of, items->n);
+    KN_NEW(path->class_of_pair, items->n);
     KN_NEW(path->group_lanes, (size_t)items->n * cuts->n_lanes);
     KN_NEW(path->others, items->n);
     KN_NEW(path->pair_group, items->n);
@@ -155,6 +161,9 @@ void kn_cut_path_free(kn_cut_path *path)
     kn_free(path->start);
     kn_free(path->group_of);
     kn_free(path->group_at);
+    kn_free(path->member);
+    kn_free(path->pair_of);
+    kn_free(path->class_of_pair);
     kn_free(path->group_lanes);
     kn_free(path->others);
     kn_free(path->pair_group);
@@ -176,6 +185,7 @@ static void find_groups(kn_cut_path *path, kn_cut_moves *m, uint32_t q)
 {
     const kn_cuts *cuts = path->cuts;
     path->n_groups = kn_cut_moves_groups(m, path->group_of, q);
+    for (uint32_t c = 0; c < m->n_classes; c++) path->member[path->group_of[c]] = c;
     if (!cuts->bound->by_cell) return;
     for (uint32_t c = 0; c < m->n_classes; c++) {
         const uint16_t *first = m->keys + (size_t)c * cuts->n_keys;
@@ -234,6 +244,7 @@ static void find_pairs(kn_cut_path *path, const kn_cut_moves *m, uint32_t q)
             const bool is_new = pair == KN_NONE || pair < path->pair_start[s];
             if (is_new) pair = path->group_at[group] = path->n_pairs++;
             double *sum = path->pair_lanes + (size_t)pair * n_lanes;
+            path->pair_of[sorted[i]] = pair;
             path->pair_group[pair] = group;
             if (is_new) memcpy(sum, lanes, n_lanes * sizeof *sum);
             else kn_add_lanes(sum, lanes, n_lanes);
@@ -348,11 +359,46 @@ static void find_path(kn_cut_path *path, kn_cut_moves *moves, uint32_t q)
     }
 }
 
-static void put_path(const kn_cut_path *path, uint8_t *in, uint32_t q)
+/* Classes under the letters of `in`, which differ from those looked at in column q alone: of pairs, which are fewer
+ * than items. */
+static void join_pairs(kn_cut_path *path, kn_cut_moves *m, const uint8_t *in, uint32_t q, uint32_t *n_classes)
+{
+    const kn_cuts *cuts = path->cuts;
+    const uint32_t n_keys = cuts->n_keys, n_lanes = cuts->n_lanes, *letter_at = cuts->columns[q].letter_at;
+    uint32_t first = 0, first_class = 0;
+    memset(path->group_at, 0xFF, path->n_groups * sizeof *path->group_at);
+    for (uint32_t s = 0; s < path->n_steps; s++) {
+        if (s > 0 && in[letter_at[path->step[s]]]) first = path->step[s], first_class = *n_classes;
+        for (uint32_t pair = path->pair_start[s]; pair < path->pair_start[s + 1]; pair++) {
+            const uint32_t group = path->pair_group[pair];
+            uint32_t c = path->group_at[group];
+            const bool is_new = c == KN_NONE || c < first_class;
+            if (is_new) c = path->group_at[group] = (*n_classes)++;
+            uint16_t *key = m->merged_keys + (size_t)c * n_keys;
+            double *sum = m->merged_lanes + (size_t)c * n_lanes, *lanes = path->pair_lanes + (size_t)pair * n_lanes;
+            path->class_of_pair[pair] = c;
+            if (!is_new) {
+                kn_add_lanes(sum, lanes, n_lanes);
+                continue;
+            }
+            memcpy(sum, lanes, n_lanes * sizeof *sum);
+            memcpy(key, m->keys + (size_t)path->member[group] * n_keys, n_keys * sizeof *key);
+            key[q] = (uint16_t)first;
+        }
+    }
+}
+
+/* Puts the path's letters in place of those of column q: what kn_cut_moves_look would find, from the pairs. */
+static void take_path(kn_cut_path *path, kn_cut_moves *moves, uint8_t *in, uint32_t q)
 {
     const kn_cut_column *column = &path->cuts->columns[q];
+    uint32_t n_classes = 0;
+    memcpy(path->before, in, path->cuts->n_letters);
     for (uint32_t p = 1; p < column->n_positions; p++) in[column->letter_at[p]] = 0;
     for (uint32_t s = path->from[path->n_steps]; s > 0; s = path->from[s]) in[column->letter_at[path->step[s]]] = 1;
+    if (memcmp(path->before, in, path->cuts->n_letters) == 0) return;
+    join_pairs(path, moves, in, q, &n_classes);
+    kn_cut_moves_take(moves, in, path->pair_of, path->class_of_pair, n_classes);
 }
 
 void kn_cut_column_draw(kn_cut_path *path, kn_cut_moves *moves, uint8_t *in, uint32_t q, double temperature,
@@ -361,9 +407,7 @@ void kn_cut_column_draw(kn_cut_path *path, kn_cut_moves *moves, uint8_t *in, uin
     assert(path->cuts->columns[q].form != KN_PART_NODE);
     look_at_column(path, moves, in, q, rng);
     find_paths(path, moves, q, &(way){dearer, most_of(path, moves, q, dearer) + 40 * temperature, temperature, rng});
-    memcpy(path->before, in, path->cuts->n_letters);
-    put_path(path, in, q);
-    if (memcmp(path->before, in, path->cuts->n_letters) != 0) kn_cut_moves_look(moves, in, false);
+    take_path(path, moves, in, q);
 }
 
 bool kn_cut_column_best(kn_cut_path *path, kn_cut_moves *moves, uint8_t *in, uint32_t q, kn_rng *rng)
@@ -377,9 +421,7 @@ bool kn_cut_column_best(kn_cut_path *path, kn_cut_moves *moves, uint8_t *in, uin
     const uint32_t n = path->n_steps;
     const kn_cut_cost found = {path->cost[n], path->suppressed[n], path->suppressed[n] < cuts->n_rows};
     if (!(kn_cut_value(cuts, &found) < now - 1e-12 * fabs(now))) return false;
-    memcpy(path->before, in, cuts->n_letters);
-    put_path(path, in, q);
-    kn_cut_moves_look(moves, in, false);
+    take_path(path, moves, in, q);
     if (kn_cut_value(cuts, &moves->now) < now) return true;
     memcpy(in, path->before, cuts->n_letters); /* persons were counted twice */
     kn_cut_moves_look(moves, in, false);

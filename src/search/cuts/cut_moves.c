@@ -362,20 +362,27 @@ uint32_t kn_cut_moves_groups(kn_cut_moves *m, uint32_t *group_of, uint32_t q)
     return n;
 }
 
-void kn_cut_moves_look(kn_cut_moves *m, const uint8_t *in, bool all)
+/* Fills `now` from the classes. */
+static void price_classes(kn_cut_moves *m)
 {
     const kn_cuts *cuts = m->cuts;
     uint16_t last[KN_MOST_COLUMNS];
-    find_parts(m, in);
-    group_items(m);
     count_persons_once(m);
-    m->work += (all ? 4 * cuts->n_columns : 4) * (uint64_t)m->items->n;
     m->now = (kn_cut_cost){0};
     for (uint32_t c = 0; c < m->n_classes; c++) {
         const uint16_t *first = m->keys + (size_t)c * cuts->n_keys;
         find_lasts(last, m, first);
         add_class(&m->now, m, m->lanes + (size_t)c * cuts->n_lanes, first, last, 1);
     }
+}
+
+void kn_cut_moves_look(kn_cut_moves *m, const uint8_t *in, bool all)
+{
+    const kn_cuts *cuts = m->cuts;
+    find_parts(m, in);
+    group_items(m);
+    price_classes(m);
+    m->work += (all ? 4 * cuts->n_columns : 4) * (uint64_t)m->items->n;
     if (!all) return;
     list_members(m);
     for (uint32_t letter = 0; letter < cuts->n_letters; letter++) {
@@ -384,4 +391,20 @@ void kn_cut_moves_look(kn_cut_moves *m, const uint8_t *in, bool all)
         else if (in[letter]) look_at_less(m, letter);
     }
     look_at_more(m, in);
+}
+
+void kn_cut_moves_take(kn_cut_moves *m, const uint8_t *in, const uint32_t *cell_of, const uint32_t *class_of_cell,
+                       uint32_t n_classes)
+{
+    uint16_t *keys = m->keys;
+    double *lanes = m->lanes;
+    for (uint32_t i = 0; i < m->items->n; i++) m->class_of[i] = class_of_cell[cell_of[i]];
+    m->keys = m->merged_keys;
+    m->lanes = m->merged_lanes;
+    m->merged_keys = keys;
+    m->merged_lanes = lanes;
+    m->n_classes = n_classes;
+    m->work += m->items->n;
+    find_parts(m, in);
+    price_classes(m);
 }

@@ -37,6 +37,10 @@ kn_status kn_cut_moves_new(kn_cut_moves **out, const kn_cuts *cuts, const kn_ite
 void kn_cut_moves_free(kn_cut_moves *moves);
 /* Fills `now`; with `all` also `flipped`. */
 void kn_cut_moves_look(kn_cut_moves *moves, const uint8_t *in, bool all);
+/* The same as a look, without `all`, at letters whose classes somebody has found: keys and lanes stand in `merged_keys`
+ * and `merged_lanes`, items in cells, cells in classes. */
+void kn_cut_moves_take(kn_cut_moves *moves, const uint8_t *in, const uint32_t *cell_of, const uint32_t *class_of_cell,
+                       uint32_t n_classes);
 /* Classes that differ in column q alone are a group: group_of[class]; returns their number. */
 uint32_t kn_cut_moves_groups(kn_cut_moves *moves, uint32_t *group_of, uint32_t q);
 enum { KN_FLIP_OUT = 1, KN_FLIP_IN = 2 };
