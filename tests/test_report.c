@@ -91,6 +91,30 @@ static void measures_and_checks_are_translated(void **state)
                             checks[slot]);
 }
 
+/* Whoever gets a release reads what a model promises: in every language, with the figures that were asked for. */
+static void models_promise_what_their_parameters_say(void **state)
+{
+    size_t n;
+    const kn_privacy *const *models = kn_privacy_all(&n);
+    for (size_t m = 0; m < n; m++)
+        for (int language = 0; language < KN_N_LANGUAGES; language++) {
+            const char *promise = kn_promise_text((kn_language)language, models[m]);
+            assert_non_null(promise);
+            if (language != KN_LANGUAGE_EN && strcmp(promise, models[m]->promise) == 0)
+                fail_msg("language %d lacks what %s promises", language, models[m]->name);
+            assert_non_null(strchr(promise, '{'));
+            for (const char *at = promise; (at = strchr(at, '{')) != NULL; at++) {
+                size_t n_known = 0;
+                for (size_t i = 0; i < models[m]->n_params; i++) {
+                    char braces[64];
+                    snprintf(braces, sizeof braces, "{%s}", models[m]->params[i].name);
+                    n_known += strncmp(at, braces, strlen(braces)) == 0;
+                }
+                if (n_known != 1) fail_msg("%s has no such parameter: %s", models[m]->name, at);
+            }
+        }
+}
+
 static void says(const kn_buffer *list, size_t which, kn_language language, const char *expected)
 {
     kn_buffer out = {0};
@@ -415,6 +439,7 @@ int main(void)
         cmocka_unit_test(every_language_has_every_text_with_the_same_arguments),
         cmocka_unit_test(every_sentence_has_its_arguments_in_every_language),
         cmocka_unit_test(measures_and_checks_are_translated),
+        cmocka_unit_test(models_promise_what_their_parameters_say),
         cmocka_unit_test(a_sentence_is_said_around_the_user_s_words),
         cmocka_unit_test(numbers_are_written_as_the_language_writes_them),
         cmocka_unit_test(the_hash_is_sha_256),

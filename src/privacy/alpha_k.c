@@ -162,6 +162,8 @@ static const kn_param params[] = {
 const kn_privacy kn_privacy_alpha_k = {
     .name = "alpha-k",
     .summary = "no protected value has more than a share alpha of a class",
+    .promise =
+        "among those who share their generalized cells, no protected value of {column} has a share above {alpha}",
     .citation = "Wong, Li, Fu, Wang, (alpha,k)-anonymity: an enhanced k-anonymity model, 2006",
     .params = params,
     .n_params = sizeof params / sizeof *params,

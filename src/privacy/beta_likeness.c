@@ -118,6 +118,8 @@ static const kn_param params[] = {
 const kn_privacy kn_privacy_beta_likeness = {
     .name = "beta-likeness",
     .summary = "no sensitive value becomes much more likely in a class than in the table",
+    .promise = "whoever knows somebody's generalized cells finds no value of {column} more likely than in the whole "
+               "table by more than {beta} times its share there",
     .citation = "Cao, Karras, Publishing microdata with a robust privacy guarantee, 2012",
     .params = params,
     .n_params = sizeof params / sizeof *params,

@@ -118,6 +118,8 @@ static const kn_param params[] = {
 const kn_privacy kn_privacy_delta_disclosure = {
     .name = "delta-disclosure",
     .summary = "no sensitive value becomes much more or less likely in a class",
+    .promise = "whoever knows somebody's generalized cells finds no value of {column} more or less likely than in the "
+               "whole table by a factor above 2 to the power of {delta}",
     .citation = "Brickell, Shmatikov, The cost of privacy: destruction of data-mining utility, 2008",
     .params = params,
     .n_params = sizeof params / sizeof *params,

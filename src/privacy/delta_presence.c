@@ -64,6 +64,8 @@ static const kn_param params[] = {
 const kn_privacy kn_privacy_delta_presence = {
     .name = "delta-presence",
     .summary = "whether a person is in the table stays uncertain",
+    .promise = "of all in the population whose cells would look the same, a share between {min} and {max} is in this "
+               "table, so that nobody can be sure who is",
     .citation = "Nergiz, Atzori, Clifton, Hiding the presence of individuals from shared databases, 2007",
     .params = params,
     .n_params = sizeof params / sizeof *params,

@@ -41,6 +41,8 @@ static const kn_param params[] = {
 const kn_privacy kn_privacy_k_anonymity = {
     .name = "k-anonymity",
     .summary = "every person hides among at least k",
+    .promise = "every combination of generalized cells belongs to at least {k} of those in the table, and points out "
+               "none of them",
     .citation = "Samarati, Protecting respondents' identities in microdata release, IEEE TKDE 13(6), 2001",
     .params = params,
     .n_params = sizeof params / sizeof *params,

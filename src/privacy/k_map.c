@@ -46,6 +46,7 @@ static const kn_param params[] = {
 const kn_privacy kn_privacy_k_map = {
     .name = "k-map",
     .summary = "at least k persons of a population could be behind a row",
+    .promise = "at least {k} in the whole population could be behind every row",
     .citation = "Sweeney, Achieving k-anonymity privacy protection using generalization and suppression, 2002",
     .params = params,
     .n_params = sizeof params / sizeof *params,

@@ -422,6 +422,7 @@ static const kn_param params[] = {
 const kn_privacy kn_privacy_l_diversity = {
     .name = "l-diversity",
     .summary = "a class has at least l well represented sensitive values",
+    .promise = "among those who share their generalized cells, {column} has at least {l} different values",
     .citation = "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, l-diversity: privacy beyond k-anonymity, 2007",
     .params = params,
     .n_params = sizeof params / sizeof *params,

@@ -68,6 +68,7 @@ static const kn_param params[] = {
 const kn_privacy kn_privacy_p_sensitive = {
     .name = "p-sensitive",
     .summary = "a class has at least p distinct values of a sensitive column",
+    .promise = "among those who share their generalized cells, {column} has at least {p} different values",
     .citation = "Truta, Vinay, Privacy protection: p-sensitive k-anonymity property, 2006",
     .params = params,
     .n_params = sizeof params / sizeof *params,

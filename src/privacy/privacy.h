@@ -30,6 +30,8 @@ typedef struct kn_judgement {
 
 typedef struct kn_privacy {
     const char *name, *summary, *citation;
+    /* For whoever gets the release: what it promises, with parameters in braces. */
+    const char *promise;
     const kn_param *params;
     size_t n_params;
     unsigned needs;

@@ -476,6 +476,8 @@ static const kn_param params[] = {
 const kn_privacy kn_privacy_t_closeness = {
     .name = "t-closeness",
     .summary = "a class's sensitive values are distributed as in the table, within t",
+    .promise = "among those who share their generalized cells, {column} is distributed much as in the whole table: at "
+               "a distance from it, between 0 (equal) and 1, of at most {t}",
     .citation = "Li, Li, Venkatasubramanian, t-closeness: privacy beyond k-anonymity and l-diversity, 2007",
     .params = params,
     .n_params = sizeof params / sizeof *params,

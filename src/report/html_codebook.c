@@ -455,14 +455,57 @@ static void notation(page *to)
     page_section_end(to);
 }
 
+/* The column that a model protects: it names it, or there is one sensitive column only. */
+static const char *protected_column(const kn_codebook *book, const kn_model_fact *model)
+{
+    if (model->column != NULL) return model->column;
+    for (uint32_t c = 0; c < book->table->n_columns; c++)
+        if (book->table->columns[c].role == KN_ROLE_SENSITIVE) return book->table->columns[c].name;
+    return "?";
+}
+
+/* A parameter as asked for, or as it is when nobody says. The column, which may be called anything, stands first. */
+static void put_parameter(kn_buffer *out, const kn_model_fact *model, const kn_privacy *type, const char *name,
+                          size_t n)
+{
+    const char *found = NULL;
+    for (const char *at = model->public_params; at != NULL; at = strchr(at, ','), at += at != NULL)
+        if (strncmp(at, name, n) == 0 && at[n] == '=') found = at + n + 1;
+    for (size_t i = 0; found == NULL && i < type->n_params; i++)
+        if (strlen(type->params[i].name) == n && strncmp(type->params[i].name, name, n) == 0)
+            found = type->params[i].preset;
+    if (found != NULL) kn_buffer_append(out, found, strcspn(found, ","));
+}
+
+/* What a model promises, in a sentence. */
+static void promise(page *to, const kn_codebook *book, const kn_model_fact *model)
+{
+    const kn_privacy *type = kn_privacy_find(model->name);
+    kn_buffer text = {0};
+    for (const char *at = kn_promise_text(to->language, type); *at != '\0';) {
+        size_t n = strcspn(at, "{");
+        kn_buffer_append(&text, at, n);
+        at += n;
+        if (*at == '\0') break;
+        n = strcspn(++at, "}");
+        if (strncmp(at, "column}", 7) == 0) kn_buffer_text(&text, protected_column(book, model));
+        else put_parameter(&text, model, type, at, n);
+        at += n + 1;
+    }
+    page_td(to, text.failed ? "" : text.bytes);
+    to->out.failed |= text.failed;
+    kn_buffer_free(&text);
+}
+
 static void promises(page *to, const kn_codebook *book)
 {
-    static const kn_text headings[] = {KN_TEXT_MODEL, KN_TEXT_PARAMETERS};
+    static const kn_text headings[] = {KN_TEXT_MODEL, KN_TEXT_BOOK_MEANS, KN_TEXT_PARAMETERS};
     page_table(to, KN_TEXT_BOOK_PROMISES, NULL, NULL);
-    page_head(to, headings, 2, 2);
+    page_head(to, headings, 3, 3);
     for (size_t m = 0; m < book->n_models; m++) {
         page_row(to);
         page_th(to, book->models[m].name);
+        promise(to, book, &book->models[m]);
         page_td(to, book->models[m].public_params != NULL ? book->models[m].public_params : "");
         page_row_end(to);
     }

@@ -28,6 +28,12 @@ static const struct {
 #include "report/measures_de.h"
 };
 
+static const struct {
+    const char *name, *text;
+} german_promises[] = {
+#include "report/promises_de.h"
+};
+
 /* NULL: the text says nothing of what is counted. */
 static const char *const household_texts[KN_N_LANGUAGES][KN_N_TEXTS] = {
     [KN_LANGUAGE_EN] =
@@ -57,4 +63,11 @@ const char *kn_measure_text(kn_language language, const kn_measure *measure)
     for (size_t i = 0; language == KN_LANGUAGE_DE && i < sizeof german_measures / sizeof *german_measures; i++)
         if (strcmp(german_measures[i].name, measure->name) == 0) return german_measures[i].text;
     return measure->summary;
+}
+
+const char *kn_promise_text(kn_language language, const kn_privacy *model)
+{
+    for (size_t i = 0; language == KN_LANGUAGE_DE && i < sizeof german_promises / sizeof *german_promises; i++)
+        if (strcmp(german_promises[i].name, model->name) == 0) return german_promises[i].text;
+    return model->promise;
 }

@@ -11,6 +11,7 @@
 #include "base/sentence.h"
 #include "base/unit.h"
 #include "measure/measure.h"
+#include "privacy/privacy.h"
 
 typedef enum kn_text {
     KN_TEXT_LANGUAGE,
@@ -355,5 +356,7 @@ const char *kn_text_get(kn_language language, kn_unit unit, kn_text text);
 const kn_catalogue *kn_language_sentences(kn_language language);
 /* What a measure is about: its summary, or what the language has for it. */
 const char *kn_measure_text(kn_language language, const kn_measure *measure);
+/* What a model promises, with its parameters in braces. */
+const char *kn_promise_text(kn_language language, const kn_privacy *model);
 
 #endif
