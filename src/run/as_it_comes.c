@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+enum { N_FORMS = 5 }; /* of dates */
 #define NEARLY_ALL 0.99
 #define MOST       0.95 /* where the column's name says so, too */
 
@@ -41,6 +42,76 @@ static uint64_t count_invalid(const kn_column *column, const uint64_t *rows)
     return n;
 }
 
+/* Dates of a column in the form that most of them have, and the others. */
+typedef struct mixed_dates {
+    uint64_t n_cells, n_most, n_others, line; /* the first line of those */
+    int most, other;                          /* numbers of forms */
+} mixed_dates;
+
+static unsigned forms_of(const kn_column *column, uint32_t spelling)
+{
+    size_t n;
+    const char *bytes = kn_column_bytes(column, spelling, &n);
+    unsigned forms = kn_date_forms(bytes, n, (1 << N_FORMS) - 1);
+    return (forms & KN_DATE_COMPACT) && !kn_date_is_plausible(bytes, n) ? forms & ~(unsigned)KN_DATE_COMPACT : forms;
+}
+
+static int most_frequent(const uint64_t n_cells[N_FORMS])
+{
+    int most = 0;
+    for (int form = 1; form < N_FORMS; form++)
+        if (n_cells[form] > n_cells[most]) most = form;
+    return most;
+}
+
+static mixed_dates count_dates(const kn_column *column, const uint64_t *rows)
+{
+    mixed_dates dates = {0};
+    uint64_t n_cells[N_FORMS] = {0}, n_others[N_FORMS] = {0};
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t s = 0; s < column->n_spellings; s++) {
+            if (is_missing(column, s)) continue;
+            const unsigned forms = forms_of(column, s);
+            if (pass == 0) dates.n_cells += rows[s];
+            for (int form = 0; form < N_FORMS && pass == 0; form++) n_cells[form] += forms >> form & 1 ? rows[s] : 0;
+            if (pass == 0 || forms == 0 || (forms >> dates.most & 1)) continue;
+            for (int form = 0; form < N_FORMS; form++) n_others[form] += forms >> form & 1 ? rows[s] : 0;
+            dates.n_others += rows[s];
+            if (dates.line == 0 || column->first_line[s] < dates.line) dates.line = column->first_line[s];
+        }
+        if (pass == 0) dates.most = most_frequent(n_cells);
+    }
+    dates.n_most = n_cells[dates.most];
+    dates.other = most_frequent(n_others);
+    return dates;
+}
+
+kn_status kn_input_notice_dates(kn_input *input, uint32_t c, bool becomes_date, kn_error *err)
+{
+    static const char *const examples[N_FORMS] = {"2024-01-31", "31.01.2024", "31/01/2024", "01/31/2024", "20240131"};
+    kn_status status = KN_OK;
+    const kn_column *column = &input->table->columns[c];
+    uint64_t *rows = NULL;
+    char shown[KN_SHOWN_BYTES];
+    const bool may_be = column->type == KN_TYPE_TEXT && input->choices[c].type == KN_TYPE_AUTO;
+    if (!may_be || column->role == KN_ROLE_IDENTIFIER) return KN_OK;
+    KN_TRY(kn_column_spelling_rows(&rows, column, input->table->n_rows, err));
+    const mixed_dates dates = count_dates(column, rows);
+    const double share = kn_name_is_date(column->name) ? MOST : NEARLY_ALL;
+    if (dates.n_others == 0 || (double)(dates.n_most + dates.n_others) < share * (double)dates.n_cells) goto done;
+    const kn_piece name = kn_piece_text(kn_settings_column_shown(shown, input->request->settings, column->name, c));
+    const kn_piece n_most = kn_piece_number("%llu", (unsigned long long)dates.n_most);
+    const kn_piece n_others = kn_piece_number("%llu", (unsigned long long)dates.n_others);
+    const kn_piece line = kn_piece_number("%llu", (unsigned long long)dates.line);
+    const kn_piece most = kn_piece_text(examples[dates.most]), other = kn_piece_text(examples[dates.other]);
+    kn_sentences_add(&input->warnings, becomes_date
+                                           ? KN_SAID(KN_SAY_OTHER_DATES, name, other, n_others, line, most)
+                                           : KN_SAID(KN_SAY_MIXED_DATES, name, most, n_most, other, n_others, line));
+done:
+    kn_free(rows);
+    return status;
+}
+
 kn_status kn_input_notice(kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -61,6 +132,7 @@ kn_status kn_input_notice(kn_input *input, kn_error *err)
             kn_sentences_add(&input->warnings,
                              KN_SAID(KN_SAY_INVALID_CELLS, name, kn_piece_number("%llu", (unsigned long long)n_invalid),
                                      kn_piece_text(kn_type_name(column->type))));
+        KN_TRY(kn_input_notice_dates(input, c, false, err));
         n_with_blanks += !input->csv.trim && column->type == KN_TYPE_TEXT && has_blanks(column, rows);
         kn_free(rows);
         rows = NULL;
@@ -76,7 +148,7 @@ done:
  */
 
 typedef struct fits {
-    uint64_t n_cells, n_whole, n_numbers, n_forms[5];
+    uint64_t n_cells, n_whole, n_numbers, n_forms[N_FORMS];
 } fits;
 
 static fits count_fits(const kn_column *column, const uint64_t *rows)
@@ -88,12 +160,11 @@ static fits count_fits(const kn_column *column, const uint64_t *rows)
         const char *bytes = kn_column_bytes(column, s, &n);
         if (is_missing(column, s) || kn_is_null_word(bytes, n)) continue;
         const kn_number_kind kind = kn_number_read(&number, bytes, n, false);
-        unsigned forms = kn_date_forms(bytes, n, 31);
-        if ((forms & KN_DATE_COMPACT) && !kn_date_is_plausible(bytes, n)) forms &= ~(unsigned)KN_DATE_COMPACT;
+        const unsigned forms = forms_of(column, s);
         f.n_cells += rows[s];
         f.n_whole += kind == KN_NUMBER_WHOLE ? rows[s] : 0;
         f.n_numbers += kind != KN_NUMBER_NONE ? rows[s] : 0;
-        for (int i = 0; i < 5; i++) f.n_forms[i] += forms >> i & 1 ? rows[s] : 0;
+        for (int i = 0; i < N_FORMS; i++) f.n_forms[i] += forms >> i & 1 ? rows[s] : 0;
     }
     return f;
 }
@@ -114,7 +185,7 @@ static kn_type nearly_type(const kn_column *column, const uint64_t *rows)
     const fits f = count_fits(column, rows);
     if (f.n_cells < FEW_CELLS) return KN_TYPE_AUTO;
     const double dates = kn_name_is_date(column->name) ? MOST : NEARLY_ALL;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < N_FORMS; i++) {
         const bool all_but_words = column->type == KN_TYPE_TEXT && f.n_forms[i] == f.n_cells;
         if (!is_exchangeable(&f) && (is_nearly_all(f.n_forms[i], f.n_cells, dates) || all_but_words))
             return KN_TYPE_DATE;

@@ -683,6 +683,7 @@ static kn_status table_read_well(kn_input *input, kn_error *err)
             kn_sentences_add(&input->warnings,
                              KN_SAID(KN_SAY_NULL_WORDS, kn_piece_text(column->name), kn_piece_text(word),
                                      kn_piece_number("%llu", (unsigned long long)n_cells)));
+        if (advice.types[c] == KN_TYPE_DATE) KN_TRY(kn_input_notice_dates(input, c, true, err));
     }
     if (advice.has_misfits) {
         input->csv.invalid_is_missing = true;
