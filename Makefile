@@ -3,8 +3,9 @@ BUILD     ?= build
 SANITIZED ?= build-sanitize
 TSAN      ?= build-tsan
 FUZZED    ?= build-fuzz
+AARCH64   ?= build-aarch64
 
-.PHONY: all duckdb demo test torture faults limits fuzz mutate tsan valgrind bench bench-spark bench-spark-100m format install clean
+.PHONY: all duckdb demo test torture faults limits fuzz mutate tsan valgrind aarch64 bench bench-spark bench-spark-100m format install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -64,6 +65,11 @@ valgrind: all
 	@tools/need.sh valgrind
 	@tools/valgrind.sh $(BUILD)
 
+# The test programs and the sessions on 64-bit ARM, under qemu-user, and releases that must have the same bytes as here. An hour.
+aarch64: all
+	@tools/need.sh aarch64
+	@tools/aarch64.sh $(BUILD) $(AARCH64)
+
 # Small changes to the source that some test must refuse; takes an hour or two, see docs/testing.md.
 mutate:
 	@tools/need.sh test
@@ -101,4 +107,4 @@ install: all
 	@meson install -C $(BUILD)
 
 clean:
-	rm -rf $(BUILD) $(SANITIZED) $(TSAN) $(FUZZED)
+	rm -rf $(BUILD) $(SANITIZED) $(TSAN) $(FUZZED) $(AARCH64)
