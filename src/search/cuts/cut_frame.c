@@ -268,14 +268,19 @@ static inline __attribute__((always_inline)) uint32_t merge_words(kn_cut_worker 
     return n_kept;
 }
 
+/* Empties the hash table. */
+static void next_stamp(kn_cut_worker *worker)
+{
+    if (++worker->stamp != 0) return;
+    memset(worker->slots, 0, worker->n_slots * sizeof *worker->slots); /* once in four thousand million */
+    worker->stamp = 1;
+}
+
 static uint32_t merge(kn_cut_worker *worker, kn_items *kept, const kn_items *from, uint32_t begin, uint32_t end,
                       const uint32_t *moved, uint32_t n_moved)
 {
     const uint32_t n_words = worker->cuts->n_keys / 4;
-    if (++worker->stamp == 0) { /* once in four thousand million */
-        memset(worker->slots, 0, worker->n_slots * sizeof *worker->slots);
-        worker->stamp = 1;
-    }
+    next_stamp(worker);
     switch (n_words) {
     case 1: return merge_words(worker, kept, from, begin, end, moved, n_moved, 1);
     case 2: return merge_words(worker, kept, from, begin, end, moved, n_moved, 2);
@@ -487,18 +492,14 @@ void kn_cut_frame_drop(kn_cut_worker *worker, kn_cut_frame *frame)
     memset(worker->drop, 0, cuts->n_letters);
 }
 
-/* Sorts the merged items into the classes of the head; those that fail fall out. */
-static kn_status group(kn_cut_worker *worker, kn_cut_frame *frame, kn_error *err)
+/* The classes of the head that the merged items are in: returns their number. first_of[class]: an item of it. */
+static uint32_t find_classes(uint32_t *class_of, uint32_t *first_of, kn_cut_worker *worker, const kn_cut_frame *frame)
 {
-    kn_status status = KN_OK;
     const kn_cuts *cuts = worker->cuts;
-    const uint32_t n_keys = cuts->n_keys, n = worker->merged.n;
-    uint32_t *class_of = NULL, *start = NULL, *order = NULL, *first_of = NULL, n_classes = 0, stamp = ++worker->stamp;
-    KN_NEW_RAW(class_of, n);
-    KN_NEW_RAW(order, n);
-    KN_NEW_RAW(first_of, n);
-    KN_NEW(start, n + (size_t)2);
-    for (uint32_t i = 0; i < n; i++) {
+    const uint32_t n_keys = cuts->n_keys;
+    uint32_t n_classes = 0;
+    next_stamp(worker);
+    for (uint32_t i = 0; i < worker->merged.n; i++) {
         uint16_t part[KN_MOST_COLUMNS];
         const uint16_t *key = worker->merged.keys + (size_t)i * n_keys;
         uint64_t hash = 0;
@@ -506,29 +507,42 @@ static kn_status group(kn_cut_worker *worker, kn_cut_frame *frame, kn_error *err
             part[q] = frame->part_first[worker->offset[q] + key[q]];
             hash = kn_hash_combine(hash, part[q]);
         }
-        uint32_t slot = (uint32_t)hash & (worker->n_slots - 1), c = n_classes;
-        for (; worker->slots[slot].stamp == stamp; slot = (slot + 1) & (worker->n_slots - 1)) {
+        uint32_t slot = (uint32_t)hash & (worker->n_slots - 1);
+        for (; worker->slots[slot].stamp == worker->stamp; slot = (slot + 1) & (worker->n_slots - 1)) {
             const uint16_t *other = worker->merged.keys + (size_t)first_of[worker->slots[slot].item] * n_keys;
             uint32_t q = 0;
             while (q < cuts->n_columns && frame->part_first[worker->offset[q] + other[q]] == part[q]) q++;
             if (q == cuts->n_columns) break;
         }
-        if (worker->slots[slot].stamp == stamp) {
-            c = worker->slots[slot].item;
-        } else {
-            worker->slots[slot] = (kn_cut_slot){stamp, n_classes};
+        if (worker->slots[slot].stamp != worker->stamp) {
+            worker->slots[slot] = (kn_cut_slot){worker->stamp, n_classes};
             first_of[n_classes++] = i;
         }
-        class_of[i] = c;
-        start[c + 1]++;
+        class_of[i] = worker->slots[slot].item;
     }
+    return n_classes;
+}
+
+/* Sorts the merged items into the classes of the head; those that fail fall out. */
+static kn_status group(kn_cut_worker *worker, kn_cut_frame *frame, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t n = worker->merged.n;
+    uint32_t *class_of = NULL, *start = NULL, *order = NULL, *first_of = NULL;
+    KN_NEW_RAW(class_of, n);
+    KN_NEW_RAW(order, n);
+    KN_NEW_RAW(first_of, n);
+    KN_NEW(start, n + (size_t)2);
+    const uint32_t n_classes = find_classes(class_of, first_of, worker, frame);
+    for (uint32_t i = 0; i < n; i++) start[class_of[i] + 1]++;
     for (uint32_t c = 0; c < n_classes; c++) start[c + 1] += start[c];
     for (uint32_t i = n; i-- > 0;) order[--start[class_of[i] + 1]] = i; /* now start[c + 1] is where class c begins */
     for (uint32_t c = 0; c < n_classes; c++) {
         const uint32_t begin = start[c + 1], past = c + 1 < n_classes ? start[c + 2] : n;
         uint32_t end = frame->begin[frame->n_classes];
-        for (uint32_t i = begin; i < past; i++) copy_item(cuts, &frame->items, end++, &worker->merged, order[i]);
-        close_class(cuts, frame, end);
+        for (uint32_t i = begin; i < past; i++)
+            copy_item(worker->cuts, &frame->items, end++, &worker->merged, order[i]);
+        close_class(worker->cuts, frame, end);
     }
     frame->items.n = frame->begin[frame->n_classes];
 done:

@@ -9,6 +9,7 @@
 #include "search/cuts/cut_moves.h"
 
 #include "base/hash.h"
+#include "search/cuts/cut_kernel.h"
 
 #include <math.h>
 #include <string.h>
@@ -200,8 +201,7 @@ static void group_items(kn_cut_moves *m)
         uint32_t c = m->class_of[i] = find_group(m, m->keys, &m->n_classes, m->n_slots);
         double *sum = m->lanes + (size_t)c * n_lanes;
         if (m->n_classes > n_before) memcpy(sum, lanes, n_lanes * sizeof *sum);
-        else
-            for (uint32_t lane = 0; lane < n_lanes; lane++) sum[lane] += lanes[lane];
+        else kn_add_lanes(sum, lanes, n_lanes);
     }
 }
 
@@ -257,7 +257,7 @@ static void sum_column(kn_cut_moves *m, uint32_t c, uint32_t q, uint32_t first, 
         const uint32_t item = m->members[i];
         double *sum = m->sums + (size_t)m->items->keys[(size_t)item * m->cuts->n_keys + q] * n_lanes;
         const double *lanes = m->items->lanes + (size_t)item * n_lanes;
-        for (uint32_t lane = 0; lane < n_lanes; lane++) sum[lane] += lanes[lane];
+        kn_add_lanes(sum, lanes, n_lanes);
     }
     for (uint32_t p = first + 1; p <= last; p++)
         for (uint32_t lane = 0; lane < n_lanes; lane++)
@@ -337,8 +337,7 @@ static void look_at_less(kn_cut_moves *m, uint32_t letter)
         add_class(&m->flipped[letter], m, lanes, first, last, -1);
         double *sum = m->merged_lanes + (size_t)find_group(m, m->merged_keys, &n, m->n_slots) * n_lanes;
         if (n > n_before) memcpy(sum, lanes, n_lanes * sizeof *sum);
-        else
-            for (uint32_t lane = 0; lane < n_lanes; lane++) sum[lane] += lanes[lane];
+        else kn_add_lanes(sum, lanes, n_lanes);
     }
     for (uint32_t i = 0; i < n; i++) {
         const uint16_t *first = m->merged_keys + (size_t)i * n_keys;

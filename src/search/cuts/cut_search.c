@@ -164,6 +164,21 @@ done:
     return status;
 }
 
+/* All below the chosen child is done: the letter leaves the tail, and the rest is looked at, if there is any. */
+static kn_status come_back(bool *open, kn_cut_search *search, kn_cut_worker *worker, kn_cut_frame *frame, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *open = !frame->forced && frame->n_tail > 1;
+    if (!*open) goto done;
+    worker->drop[frame->chosen] = 1;
+    kn_cut_frame_drop(worker, frame);
+    frame->chosen = KN_NONE;
+    *open = frame->n_tail > 0;
+    if (*open) KN_TRY(prune(open, search, worker, frame, err));
+done:
+    return status;
+}
+
 kn_status kn_cut_search_run(kn_cut_search *search, kn_cut_worker *worker, const uint8_t *state, kn_ticker *ticker,
                             kn_error *err)
 {
@@ -185,16 +200,7 @@ kn_status kn_cut_search_run(kn_cut_search *search, kn_cut_worker *worker, const 
             break;
         }
         open = true;
-        if (frame->chosen != KN_NONE) { /* all below that child is done */
-            open = !frame->forced && frame->n_tail > 1;
-            if (open) {
-                worker->drop[frame->chosen] = 1;
-                kn_cut_frame_drop(worker, frame);
-                frame->chosen = KN_NONE;
-                open = frame->n_tail > 0;
-                if (open) KN_TRY(prune(&open, search, worker, frame, err));
-            }
-        }
+        if (frame->chosen != KN_NONE) KN_TRY(come_back(&open, search, worker, frame, err));
         if (!open) {
             if (depth-- == 0) break;
             continue;
