@@ -50,8 +50,8 @@ def jobs(kanon, generate, folder, data):
     yield people(3000, 10, "agglomerative", plain, "plain")
     yield people(3000, 10, "forest", plain + trees, "trees")
     yield people(30000, 10, "forest", few, "few")
-    yield people(30000, 100, "hill-climb", few, "few")
-    yield people(30000, 100, "k-optimize", few, "few")
+    for algorithm in ("hill-climb", "anneal", "genetic", "k-optimize"):
+        yield people(30000, 100, algorithm, few, "few")
     yield people(3000, 10, "cover", few, "few")
     if data is None:
         print("KANON_DATA is not set: nothing about real tables", file=sys.stderr)

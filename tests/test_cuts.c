@@ -1507,6 +1507,26 @@ static void annealing_and_climbing_come_near_the_proven_best(void **state)
         }
 }
 
+static void what_a_search_takes_is_told_by_its_work(void **state)
+{
+    setup small = large_setup("dm", 20), wide = wide_setup("dm");
+    for (size_t i = 0; i < N_OTHERS; i++) {
+        const kn_algorithm *algorithm = kn_algorithm_find(others[i]);
+        setup_algorithm(&small, others[i], "");
+        setup_algorithm(&wide, others[i], "");
+        assert_true(algorithm->seconds(&small.task) > 0);
+        assert_true(algorithm->seconds(&wide.task) > 10 * algorithm->seconds(&small.task));
+        assert_true(algorithm->seconds(&wide.task) < 60); /* the default ends */
+        wide.task.effort = 1000;
+        const double one = algorithm->seconds(&wide.task);
+        wide.task.effort = 1000000;
+        assert_true(is_near(algorithm->seconds(&wide.task), 1000 * one) && one > 0);
+        wide.task.effort = 0;
+    }
+    setup_free(&small);
+    setup_free(&wide);
+}
+
 static void the_others_are_the_same_for_any_number_of_threads_and_follow_their_seed(void **state)
 {
     for (size_t i = 0; i < N_OTHERS; i++) {
@@ -1605,6 +1625,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_proven_is_refused_with_the_reason),
         cmocka_unit_test(the_others_find_releases_wherever_there_are_some),
         cmocka_unit_test(annealing_and_climbing_come_near_the_proven_best),
+        cmocka_unit_test(what_a_search_takes_is_told_by_its_work),
         cmocka_unit_test(the_others_are_the_same_for_any_number_of_threads_and_follow_their_seed),
         cmocka_unit_test(every_search_returns_its_best_when_cancelled),
         cmocka_unit_test(every_failing_allocation_is_survived),
