@@ -1507,6 +1507,29 @@ static void annealing_and_climbing_come_near_the_proven_best(void **state)
         }
 }
 
+static void a_time_limit_that_is_long_enough_changes_nothing(void **state)
+{
+    setup s = large_setup("lm", 0);
+    for (uint32_t i = 0; i < 24 * N_OTHERS; i++) {
+        kn_answer one = {0}, two = {0};
+        const kn_algorithm *algorithm = kn_algorithm_find(others[i % N_OTHERS]);
+        const double now = kn_seconds_now();
+        kn_ticker ticker = {.search_began = now - 4000, .search_deadline = now + 96000};
+        setup_algorithm(&s, algorithm->name, "");
+        s.task.effort = 8; /* so few that what was drawn shows */
+        s.task.seed = i;
+        s.task.ticker = NULL;
+        assert_ok(algorithm->search(&one, &s.task, err));
+        s.task.ticker = &ticker;
+        assert_ok(algorithm->search(&two, &s.task, err));
+        assert_true(one.n_nodes == two.n_nodes && one.stopped == two.stopped);
+        assert_same_parts(&s, &one, &two);
+        kn_answer_free(&one);
+        kn_answer_free(&two);
+    }
+    setup_free(&s);
+}
+
 static void what_a_search_takes_is_told_by_its_work(void **state)
 {
     setup small = large_setup("dm", 20), wide = wide_setup("dm");
@@ -1625,6 +1648,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_proven_is_refused_with_the_reason),
         cmocka_unit_test(the_others_find_releases_wherever_there_are_some),
         cmocka_unit_test(annealing_and_climbing_come_near_the_proven_best),
+        cmocka_unit_test(a_time_limit_that_is_long_enough_changes_nothing),
         cmocka_unit_test(what_a_search_takes_is_told_by_its_work),
         cmocka_unit_test(the_others_are_the_same_for_any_number_of_threads_and_follow_their_seed),
         cmocka_unit_test(every_search_returns_its_best_when_cancelled),

@@ -88,14 +88,17 @@ static void flip_nodes(chain *c, kn_cut_moves *moves, uint32_t q, double tempera
     kn_cut_moves_look(moves, c->in, false);
 }
 
-/* How much of its way a chain has gone, by steps, work or time; 1: all of it. */
+/* How much of its way a chain has gone, by steps, work or time; 1: all of it. A time limit that is long enough changes
+ * nothing, so that the same seed gives the same: only what time is ahead by more than a twentieth counts. */
 static double progress_of(const annealer *a, const chain *c)
 {
     const kn_ticker *ticker = a->task->ticker;
-    double done = (double)c->n_steps / (double)a->most_steps;
-    done = fmax(done, (double)c->work / (double)a->most_work);
-    if (ticker != NULL && ticker->search_deadline > 0)
-        done = fmax(done, (kn_seconds_now() - ticker->search_began) / (ticker->search_deadline - ticker->search_began));
+    const double spare = 0.05, by_steps = (double)c->n_steps / (double)a->most_steps;
+    double done = fmax(by_steps, (double)c->work / (double)a->most_work);
+    if (ticker != NULL && ticker->search_deadline > 0) {
+        const double all = ticker->search_deadline - ticker->search_began;
+        done = fmax(done, ((kn_seconds_now() - ticker->search_began) / all - spare) / (1 - spare));
+    }
     return fmin(done, 1);
 }
 
