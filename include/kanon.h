@@ -20,7 +20,9 @@
  *
  * What can fail returns a kn_status and explains itself in the kn_error, which may be NULL. Outputs come first and are
  * set to NULL on entry. What comes through **out is yours: free it with the function of its type (NULL is fine). What
- * is returned as const is borrowed and lives as long as its parent. The library never prints and never exits. */
+ * is returned as const is borrowed and lives as long as its parent. The library never exits, and prints nothing
+ * but what a job is about: where no "output" is set, a release of a file, a policy or a table of nodes goes to standard
+ * output, as from the program. Set it to a file, to "text:" or, for a release, to "table:" to keep it in memory. */
 #ifndef KANON_H
 #define KANON_H
 
