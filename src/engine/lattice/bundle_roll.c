@@ -91,13 +91,14 @@ static inline __attribute__((always_inline)) kn_status join_values(kn_bundles *o
         for (uint32_t s = 0; s < n_words; s++) to[s] = is_new ? words[s] : kn_values_join(to[s], words[s]);
         return KN_OK;
     }
-    const uint32_t *other = from->values + (size_t)(uint32_t)words[0] * width;
+    /* listed values have no slot, and where all are listed there are none */
+    const uint32_t *other = n == KN_VALUES_LANES ? from->values + (size_t)(uint32_t)words[0] * width : NULL;
     if (is_new || kn_values_n(to[0]) != KN_VALUES_LANES) {
         if (out->n_slots == out->slots_capacity &&
             slots_grow(out, b, (size_t)out->n_slots + out->n_slots / 2 + 64, err) != KN_OK)
             return KN_RESOURCES;
         uint32_t *slot = out->values + (size_t)out->n_slots * width;
-        if (is_new) {
+        if (is_new) { /* more than can be listed: it has a slot */
             memcpy(slot, other, width * sizeof *slot);
         } else {
             memset(slot, 0, width * sizeof *slot);
