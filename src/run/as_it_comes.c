@@ -86,19 +86,16 @@ static mixed_dates count_dates(const kn_column *column, const uint64_t *rows)
     return dates;
 }
 
-kn_status kn_input_notice_dates(kn_input *input, uint32_t c, bool becomes_date, kn_error *err)
+void kn_input_notice_dates(kn_input *input, uint32_t c, const uint64_t *rows, bool becomes_date)
 {
     static const char *const examples[N_FORMS] = {"2024-01-31", "31.01.2024", "31/01/2024", "01/31/2024", "20240131"};
-    kn_status status = KN_OK;
     const kn_column *column = &input->table->columns[c];
-    uint64_t *rows = NULL;
     char shown[KN_SHOWN_BYTES];
     const bool may_be = column->type == KN_TYPE_TEXT && input->choices[c].type == KN_TYPE_AUTO;
-    if (!may_be || column->role == KN_ROLE_IDENTIFIER) return KN_OK;
-    KN_TRY(kn_column_spelling_rows(&rows, column, input->table->n_rows, err));
+    if (!may_be || column->role == KN_ROLE_IDENTIFIER) return;
     const mixed_dates dates = count_dates(column, rows);
     const double share = kn_name_is_date(column->name) ? MOST : NEARLY_ALL;
-    if (dates.n_others == 0 || (double)(dates.n_most + dates.n_others) < share * (double)dates.n_cells) goto done;
+    if (dates.n_others == 0 || (double)(dates.n_most + dates.n_others) < share * (double)dates.n_cells) return;
     const kn_piece name = kn_piece_text(kn_settings_column_shown(shown, input->request->settings, column->name, c));
     const kn_piece n_most = kn_piece_number("%llu", (unsigned long long)dates.n_most);
     const kn_piece n_others = kn_piece_number("%llu", (unsigned long long)dates.n_others);
@@ -107,9 +104,6 @@ kn_status kn_input_notice_dates(kn_input *input, uint32_t c, bool becomes_date, 
     kn_sentences_add(&input->warnings, becomes_date
                                            ? KN_SAID(KN_SAY_OTHER_DATES, name, other, n_others, line, most)
                                            : KN_SAID(KN_SAY_MIXED_DATES, name, most, n_most, other, n_others, line));
-done:
-    kn_free(rows);
-    return status;
 }
 
 kn_status kn_input_notice(kn_input *input, kn_error *err)
@@ -132,7 +126,7 @@ kn_status kn_input_notice(kn_input *input, kn_error *err)
             kn_sentences_add(&input->warnings,
                              KN_SAID(KN_SAY_INVALID_CELLS, name, kn_piece_number("%llu", (unsigned long long)n_invalid),
                                      kn_piece_text(kn_type_name(column->type))));
-        KN_TRY(kn_input_notice_dates(input, c, false, err));
+        kn_input_notice_dates(input, c, rows, false);
         n_with_blanks += !input->csv.trim && column->type == KN_TYPE_TEXT && has_blanks(column, rows);
         kn_free(rows);
         rows = NULL;

@@ -9,8 +9,8 @@
  * several forms, blanks before cells. */
 kn_status kn_input_notice(kn_input *input, kn_error *err);
 /* A warning where column c was read as text because it has dates in several forms: nobody would find out from labels.
- * becomes_date: it will be read again as dates, those of other forms as missing. */
-kn_status kn_input_notice_dates(kn_input *input, uint32_t c, bool becomes_date, kn_error *err);
+ * `rows`: of its spellings; becomes_date: it will be read again as dates, those of other forms as missing. */
+void kn_input_notice_dates(kn_input *input, uint32_t c, const uint64_t *rows, bool becomes_date);
 
 /* What `profile` makes of a table before it looks at anything else. */
 typedef struct kn_table_advice {

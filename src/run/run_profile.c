@@ -659,6 +659,7 @@ static kn_status table_read_well(kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_table_advice advice = {0};
+    uint64_t *rows = NULL;
     KN_TRY(table_read(input, NULL, err));
     KN_TRY(kn_table_advise(&advice, input->table, err));
     if (advice.trim && !input->csv.trim) {
@@ -683,7 +684,11 @@ static kn_status table_read_well(kn_input *input, kn_error *err)
             kn_sentences_add(&input->warnings,
                              KN_SAID(KN_SAY_NULL_WORDS, kn_piece_text(column->name), kn_piece_text(word),
                                      kn_piece_number("%llu", (unsigned long long)n_cells)));
-        if (advice.types[c] == KN_TYPE_DATE) KN_TRY(kn_input_notice_dates(input, c, true, err));
+        if (advice.types[c] != KN_TYPE_DATE) continue;
+        KN_TRY(kn_column_spelling_rows(&rows, column, input->table->n_rows, err));
+        kn_input_notice_dates(input, c, rows, true);
+        kn_free(rows);
+        rows = NULL;
     }
     if (advice.has_misfits) {
         input->csv.invalid_is_missing = true;
@@ -692,6 +697,7 @@ static kn_status table_read_well(kn_input *input, kn_error *err)
     kn_input_warn_unnamed(input);
     KN_TRY(kn_input_notice(input, err));
 done:
+    kn_free(rows);
     kn_table_advice_free(&advice);
     return status;
 }

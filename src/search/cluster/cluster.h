@@ -156,7 +156,6 @@ typedef struct kn_cluster_site {
     uint32_t *home;         /* that class: a donor's own, or one that contains the record already; or KN_NONE */
     uint8_t *home_known;    /* whether it has been looked for */
     kn_cluster_way way;
-    bool may_exchange;                                            /* records with classes that are not rebuilt */
     bool gains;                                                   /* it has become cheaper */
     uint32_t n_tried[KN_CLUSTER_WAYS], n_gained[KN_CLUSTER_WAYS]; /* by the way, in this job */
     bool homes_known; /* the classes that may contain one of the records have been looked for: */

@@ -110,7 +110,7 @@ static bool home_holds(kn_cluster_block *block, uint32_t h)
 static bool homes_hold(kn_cluster_block *block)
 {
     kn_cluster_site *site = &block->site;
-    if (block->problem->counts_only || !site->may_exchange) return true;
+    if (block->problem->counts_only || site->way != KN_CLUSTER_EXCHANGE) return true;
     memset(site->taken, 1, site->n);
     for (int32_t y = 0; y < site->size[OUTSIDE]; y++) site->taken[site->members[OUTSIDE][y]] = 0;
     for (uint32_t x = 0; x < site->n; x++) {
@@ -184,7 +184,8 @@ static bool rebuild_once(kn_cluster_block *block)
     site->chosen = chosen;
     site->n_chosen = n_chosen;
     site->homes_known = false;
-    for (uint32_t g = n_chosen; g < n_near && site->may_exchange; g++) kn_site_take_donors(block, chosen[g]);
+    for (uint32_t g = n_chosen; g < n_near && site->way == KN_CLUSTER_EXCHANGE; g++)
+        kn_site_take_donors(block, chosen[g]);
     uint32_t max_suppressed = block->max_suppressed - (block->n_suppressed - n_suppressed);
     int64_t before = (int64_t)n_suppressed * problem->root_units, donors = 0;
     for (uint32_t g = 0; g < n_chosen; g++)

@@ -69,7 +69,7 @@ static void site_take(kn_cluster_block *block, uint32_t record)
     lanes_copy(block, site->lanes + (size_t)site->n * block->n_vectors, record_lanes(block, record));
     site->outside_price[site->n] = block->problem->root_units;
     site->home[site->n] = KN_NONE;
-    site->home_known[site->n] = !(site->may_exchange && block->problem->lanes_exact);
+    site->home_known[site->n] = !(site->way == KN_CLUSTER_EXCHANGE && block->problem->lanes_exact);
     site->record[site->n++] = record;
 }
 
@@ -113,8 +113,7 @@ uint32_t kn_site_choose(kn_cluster_block *block, uint32_t *chosen, uint32_t *n_n
     else class_get_pattern(block, h, block->pattern_b);
     scan_begin(block, block->pattern_b, someone);
     block->site.way = draw_way(block);
-    block->site.may_exchange = block->site.way == KN_CLUSTER_EXCHANGE;
-    bool donors = block->site.may_exchange && kn_rng_below(&block->rng, WITHOUT_DONORS) > 0;
+    bool donors = block->site.way == KN_CLUSTER_EXCHANGE && kn_rng_below(&block->rng, WITHOUT_DONORS) > 0;
     uint32_t n_wanted = 1 + kn_rng_below(&block->rng, MAX_CHOSEN - 1);
     *n_near = 1 + find_near(block, h, someone, chosen + 1, n_wanted + (donors ? MAX_DONOR_CLASSES : 0));
     uint32_t n = *n_near < 1 + n_wanted ? *n_near : 1 + n_wanted;
