@@ -4,7 +4,7 @@
 #include "run_support.h"
 #include "support.h"
 
-#include "duckdb/duckdb_api.h"
+#include "duckdb/duckdb_batches.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -3,13 +3,12 @@
  * inside.
  *
  * No call is among those that duckdb.h lists as deprecated; streaming results are, so results are fetched in chunks
- * after they are complete, what is long goes by way of a table of DuckDB's (kn_duckdb_answer), and columns of Parquet
- * files through a function of ours (kn_duckdb_take). Those that came last, the conversion to Arrow, make 1.4 the oldest
+ * after they are complete, what is long goes by way of a table of DuckDB's (duckdb_answer.c), and columns of Parquet
+ * files through a function of ours (duckdb_take.c). Those that came last, the conversion to Arrow, make 1.4 the oldest
  * version. */
 #ifndef KN_DUCKDB_DUCKDB_API_H
 #define KN_DUCKDB_DUCKDB_API_H
 
-#include "base/buffer.h"
 #include "duckdb/duckdb.h"
 
 enum { KN_DUCKDB_MAJOR = 1, KN_DUCKDB_MINOR = 4 };
@@ -133,38 +132,5 @@ typedef struct kn_duckdb_api {
 
 /* Finds and loads the library; it stays loaded. */
 kn_status kn_duckdb_load(kn_duckdb_api *out, kn_error *err);
-
-/* One task: a database in memory, and a connection to it. */
-typedef struct kn_duckdb {
-    kn_duckdb_api api;
-    kn_duckdb_options options;
-    void *database, *connection;
-    const char *path; /* of its one file; NULL: a query, which reads what it names */
-} kn_duckdb;
-
-/* `path`: all that it may read and write; borrowed. */
-kn_status kn_duckdb_begin(kn_duckdb *out, const char *path, const kn_duckdb_options *options, kn_error *err);
-void kn_duckdb_end(kn_duckdb *duckdb); /* zeroed is fine */
-/* Another connection to the same database, for another thread. */
-kn_status kn_duckdb_connect(void **connection, kn_duckdb *duckdb, kn_error *err);
-/* One statement to its end; *result is yours to destroy, also when it fails. */
-kn_status kn_duckdb_run(kn_duckdb_result *result, kn_duckdb *duckdb, void *connection, const char *sql, kn_error *err);
-/* What one SELECT answers, which may be long, as batches: within the limit of memory. Once in a database. */
-kn_status kn_duckdb_answer(kn_batches **out, kn_duckdb *duckdb, const char *sql, const char *name, kn_error *err);
-/* For statements whose result does not matter. */
-kn_status kn_duckdb_do(kn_duckdb *duckdb, const char *sql, kn_error *err);
-/* A result's rows as batches; the result is destroyed, whether it succeeds or not. */
-kn_status kn_duckdb_pull(kn_batches **out, kn_duckdb *duckdb, kn_duckdb_result *result, const char *name,
-                         kn_error *err);
-/* In a database of one thread: kn_duckdb_take may be called. */
-kn_status kn_duckdb_allow_take(kn_duckdb *duckdb, kn_error *err);
-/* A column of a table as batches, without a result in between: DuckDB hands over what it reads. `column` and `table` in
- * SQL. */
-kn_status kn_duckdb_take(kn_batches **out, kn_duckdb *duckdb, void *connection, const char *column, const char *table,
-                         const char *name, kn_error *err);
-/* What DuckDB says, in our words. */
-kn_status kn_duckdb_refuse(const kn_duckdb *duckdb, const char *message, kn_error *err);
-/* A text in quotes of SQL, those inside it doubled: '"' for names, '\'' for strings. */
-void kn_duckdb_quote(kn_buffer *sql, char quote, const char *text, size_t n_bytes);
 
 #endif

@@ -3,6 +3,8 @@
  * runs on the data. */
 #include "duckdb/duckdb_api.h"
 
+#include "base/buffer.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

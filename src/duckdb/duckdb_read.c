@@ -8,7 +8,7 @@
  * never stands in memory as a whole. JSON keeps records together and is read at once. Its values are texts, as in CSV:
  * DuckDB would guess dates and make doubles of long numbers. Names are those of the file, not what DuckDB calls a
  * second column that differs from another by case. */
-#include "duckdb/duckdb_api.h"
+#include "duckdb/duckdb_batches.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * The arrays are those of sink/arrow_write.c: dictionaries of strings, int64, float64, date32. A dictionary becomes an
  * ENUM, so that the table in the database is as narrow as ours, unless it is large; DuckDB writes both as strings. What
  * an ENUM lists is what rows have: the dictionaries hold nothing else. */
-#include "duckdb/duckdb_api.h"
+#include "duckdb/duckdb_session.h"
 
 #include "base/fold.h"
 

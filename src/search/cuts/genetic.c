@@ -9,9 +9,9 @@
  * Departs from the paper in the sizes, which are parameters, and in mending: letters that lack what they need go, and a
  * child is born with three columns, drawn at random, cut as well as they can be (cut_column.c; where letters are nodes,
  * with the best three flips made), because crossing two releases hardly ever gives one. (Without that, Adult at k=100
- * ended 18 % above the optimum; with flips alone at k=25 11 %.) The
- * children of a generation are independent jobs with random numbers of their own: the same for any number of threads.
- * Ends after `patience` generations without gain, or when effort (looks at a set and its neighbours) or time end.
+ * ended 18 % above the optimum; with flips alone at k=25 11 %.) The children of a generation are independent jobs with
+ * random numbers of their own: the same for any number of threads. Ends after `patience` generations without gain, or
+ * when effort (looks at a set and its neighbours) or time end.
  * Nothing is proven. */
 #include "search/cuts/cut_crew.h"
 #include "search/cuts/cut_report.h"
