@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { WITH_THREADS = 8 }; /* one in so many */
+enum { WITH_THREADS = 32 }; /* one in so many */
 
 static kn_status read_table(kn_table **out, kn_text_form *form, const char *path, const kn_csv_options *options,
                             const kn_csv_tuning *tuning, kn_pool *pool, kn_error *err)

@@ -839,6 +839,33 @@ static void a_policy_that_is_saved_says_the_same(void **state)
     kn_settings_free(settings);
 }
 
+/* "a" and "a=b" are two columns, and "a=b=1" is about the second. */
+static void what_is_said_of_a_column_with_an_equals_sign_is_said_of_no_other(void **state)
+{
+    static const char text[] = "version: 1\ncolumns:\n"
+                               "  a: {role: quasi, weight: 2}\n"
+                               "  a=b: {role: quasi, weight: 1}\n"
+                               "  a=b=1: {role: quasi}\n";
+    static const char *const options[] = {"qi", "a", "qi", "a=b", "weight", "a=2", "weight", "a=b=1", NULL};
+    kn_settings *settings;
+    assert_ok(kn_settings_new(&settings, err));
+    assert_ok(kn_settings_load_text(settings, text, strlen(text), "policy", err));
+    assert_string_equal(kn_settings_detail(settings, "weight", "a"), "2");
+    assert_string_equal(kn_settings_detail(settings, "weight", "a=b"), "1");
+    assert_null(kn_settings_detail(settings, "weight", "a=b=1"));
+    settings_survive(settings);
+    assert_ok(kn_settings_set(settings, "weight", "a=3", err)); /* a flag, which leaves the other column alone */
+    assert_string_equal(kn_settings_detail(settings, "weight", "a"), "3");
+    assert_string_equal(kn_settings_detail(settings, "weight", "a=b"), "1");
+    settings_survive(settings);
+    kn_settings_free(settings);
+    assert_ok(kn_settings_new(&settings, err));
+    for (size_t i = 0; options[i] != NULL; i += 2)
+        assert_ok(kn_settings_set(settings, options[i], options[i + 1], err));
+    settings_survive(settings);
+    kn_settings_free(settings);
+}
+
 /* Every option that a policy's command takes is either in the policy or refused by name: nothing is dropped. */
 static void what_no_policy_holds_is_refused_by_name(void **state)
 {
@@ -913,6 +940,7 @@ int main(void)
         cmocka_unit_test(the_ways_of_the_documents_are_read),
         cmocka_unit_test(a_long_line_is_read_in_no_time),
         cmocka_unit_test(a_policy_that_is_saved_says_the_same),
+        cmocka_unit_test(what_is_said_of_a_column_with_an_equals_sign_is_said_of_no_other),
         cmocka_unit_test(what_no_policy_holds_is_refused_by_name),
         cmocka_unit_test(saving_survives_a_lack_of_memory),
         cmocka_unit_test(a_misspelt_option_finds_its_name),

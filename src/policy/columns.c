@@ -44,9 +44,8 @@ const char *kn_settings_detail(const kn_settings *settings, const char *option, 
     for (int flags = 0; flags < 2; flags++)
         for (size_t i = 0; i < settings->items.n; i++) {
             const kn_setting *setting = &settings->items.items[i];
-            const size_t n = strlen(name);
             if (strcmp(setting->option, option) != 0 || (setting->where == NULL) != flags) continue;
-            if (strncmp(setting->value, name, n) == 0 && setting->value[n] == '=') found = setting->value + n + 1;
+            if (kn_setting_fits_column(setting, name, strlen(name))) found = setting->value + strlen(name) + 1;
         }
     return found;
 }
@@ -315,6 +314,22 @@ static kn_status serves_role(const kn_column_choice *choice, const kn_setting *s
                         kn_setting_place(place, setting), name, kn_role_name(choice->role), setting->option);
 }
 
+/* The column that "COLUMN=VALUE" is about, and where the value begins. The name may hold a '=': of a flag, whose column
+ * nobody told apart, the longest name that fits counts. */
+static uint32_t column_of_detail(const char **value, const header *head, const kn_setting *setting)
+{
+    uint32_t column = KN_NONE;
+    for (const char *equals = strchr(setting->value, '='); equals != NULL; equals = strchr(equals + 1, '=')) {
+        const size_t n = (size_t)(equals - setting->value);
+        if (!kn_setting_fits_column(setting, setting->value, n)) continue;
+        const uint32_t found = find_column(head, setting->value, n);
+        if (found == KN_NONE) continue;
+        column = found;
+        *value = equals + 1;
+    }
+    return column;
+}
+
 /* Policy first, flags after it, so that flags have the last word for each column. */
 static kn_status set_details(kn_column_choice *choices, const kn_setting *const *given_by, const kn_settings *settings,
                              const header *head, bool flags, kn_error *err)
@@ -322,18 +337,12 @@ static kn_status set_details(kn_column_choice *choices, const kn_setting *const 
     for (size_t i = 0; i < settings->items.n; i++) {
         const kn_setting *setting = &settings->items.items[i];
         if (setting->field->kind != KN_FIELD_DETAIL || (setting->where == NULL) != flags) continue;
-        /* A column name may hold '=': the longest name that fits counts. */
-        uint32_t column = KN_NONE;
         const char *value = NULL;
-        for (const char *equals = strchr(setting->value, '='); equals != NULL; equals = strchr(equals + 1, '=')) {
-            uint32_t found = find_column(head, setting->value, (size_t)(equals - setting->value));
-            if (found == KN_NONE) continue;
-            column = found;
-            value = equals + 1;
-        }
+        const uint32_t column = column_of_detail(&value, head, setting);
         if (column == KN_NONE && head->mode == KN_COLUMNS_OF_RELEASE) continue;
         if (column == KN_NONE) {
-            kn_status status = unknown_column(head, setting, setting->value, strcspn(setting->value, "="), err);
+            const size_t n = setting->n_column > 0 ? setting->n_column : strcspn(setting->value, "=");
+            kn_status status = unknown_column(head, setting, setting->value, n, err);
             if (status != KN_OK) return status;
             continue;
         }

@@ -240,6 +240,7 @@ static kn_status add_detail(loader *load, const char *option, const column *abou
     kn_buffer_printf(&pair, "%s=%s", about->name, value);
     if (pair.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     KN_TRY(kn_settings_add(load->settings, option, pair.bytes, where, err));
+    load->settings->items.items[load->settings->items.n - 1].n_column = strlen(about->name);
 done:
     kn_buffer_free(&pair);
     return status;

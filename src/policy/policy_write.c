@@ -85,11 +85,16 @@ static const kn_setting *role_of(const kn_settings *settings, const char *column
     return NULL;
 }
 
-static bool column_has_role(const kn_settings *settings, const char *detail)
+/* Bytes of the name in "COLUMN=VALUE": the longest that has a role, as the run understands it; 0: none has. */
+static size_t column_bytes(const kn_settings *settings, const kn_setting *detail)
 {
-    for (const char *equals = strchr(detail, '='); equals != NULL; equals = strchr(equals + 1, '='))
-        if (role_of(settings, detail, (size_t)(equals - detail)) != NULL) return true;
-    return false;
+    const char *value = detail->value;
+    size_t n_bytes = 0;
+    for (const char *equals = strchr(value, '='); equals != NULL; equals = strchr(equals + 1, '=')) {
+        const size_t n = (size_t)(equals - value);
+        if (kn_setting_fits_column(detail, value, n) && role_of(settings, value, n) != NULL) n_bytes = n;
+    }
+    return n_bytes;
 }
 
 static kn_status check_all(const kn_settings *settings, kn_error *err)
@@ -101,7 +106,7 @@ static kn_status check_all(const kn_settings *settings, kn_error *err)
         if (!has_key(item->option))
             KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = item->option),
                        "'%s' is about one run: no policy holds it; give it with the run", item->option);
-        if (item->field->kind == KN_FIELD_DETAIL && !column_has_role(settings, item->value))
+        if (item->field->kind == KN_FIELD_DETAIL && column_bytes(settings, item) == 0)
             KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = item->option),
                        "%s '%.40s' is about a column without a role; a policy gives every column one", item->option,
                        item->value);
@@ -213,12 +218,11 @@ done:
 static const char *detail_of(const kn_settings *settings, const char *option, const char *column)
 {
     const char *found = NULL;
-    size_t n = strlen(column);
     for (size_t i = 0; i < settings->items.n; i++) {
         const kn_setting *item = &settings->items.items[i];
-        if (strcmp(item->option, option) == 0 && strncmp(item->value, column, n) == 0 && item->value[n] == '=' &&
-            kn_setting_in_force(settings, item))
-            found = item->value + n + 1;
+        if (strcmp(item->option, option) == 0 && kn_setting_fits_column(item, column, strlen(column)) &&
+            column_bytes(settings, item) == strlen(column) && kn_setting_in_force(settings, item))
+            found = item->value + strlen(column) + 1;
     }
     return found;
 }

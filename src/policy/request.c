@@ -230,6 +230,7 @@ static kn_status derivation_read(kn_derivation *out, const kn_setting *setting, 
     char place[KN_SHOWN_BYTES], *name = NULL;
     for (const char *equals = strchr(setting->value, '='); equals != NULL && status == KN_USAGE;
          equals = strchr(equals + 1, '=')) {
+        if (!kn_setting_fits_column(setting, setting->value, (size_t)(equals - setting->value))) continue;
         inner = (kn_error){0};
         name = kn_string_copy(setting->value, (size_t)(equals - setting->value), err);
         if (name == NULL) return KN_RESOURCES;

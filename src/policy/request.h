@@ -42,7 +42,8 @@ typedef struct kn_population_asked {
 typedef struct kn_setting {
     const struct kn_field *field; /* policy/'s own */
     char *option, *value;
-    char *where; /* "policy.yaml:12:5", with ": key" where the key says more; NULL: a flag */
+    char *where;     /* "policy.yaml:12:5", with ": key" where the key says more; NULL: a flag */
+    size_t n_column; /* of "COLUMN=VALUE": the name's bytes; 0: not known, and a name may hold a '=' */
 } kn_setting;
 
 /* What the answer of --sql is called among the tables in memory. */

@@ -167,6 +167,12 @@ bool kn_settings_flag(const kn_settings *settings, const char *option)
     return text != NULL && strcmp(text, "yes") == 0;
 }
 
+bool kn_setting_fits_column(const kn_setting *setting, const char *name, size_t n_bytes)
+{
+    return (setting->n_column == 0 || setting->n_column == n_bytes) && strncmp(setting->value, name, n_bytes) == 0 &&
+           setting->value[n_bytes] == '=';
+}
+
 typedef struct slice {
     const char *bytes;
     size_t n;
@@ -249,7 +255,7 @@ static bool flag_overrides(const kn_settings *settings, const kn_setting *flag, 
     if (strcmp(setting->option, "model") == 0)
         return same_until(flag->value, setting->value, ':') &&
                same_slice(model_column(settings, flag->value), model_column(settings, setting->value));
-    if (setting->field->kind == KN_FIELD_DETAIL) return same_until(flag->value, setting->value, '=');
+    if (setting->field->kind == KN_FIELD_DETAIL) return kn_setting_fits_column(flag, setting->value, setting->n_column);
     return true;
 }
 

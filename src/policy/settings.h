@@ -69,6 +69,8 @@ kn_status kn_field_check(const kn_field *field, const char *value, const char *p
 
 /* --- The list ----------------------------------------------------------------------------------------------------- */
 
+/* Whether "COLUMN=VALUE" can be about the column of this name, which need not end after n_bytes. */
+bool kn_setting_fits_column(const kn_setting *setting, const char *name, size_t n_bytes);
 /* The value in force, NULL when nobody set it. */
 const char *kn_settings_text(const kn_settings *settings, const char *option);
 const kn_setting *kn_settings_find(const kn_settings *settings, const char *option);
