@@ -168,7 +168,8 @@ static kn_status search_rows(run *r, kn_error *err)
 {
     kn_status status = KN_OK;
     if (r->task.tuples->n_rows > 0 || r->algorithm->recoding == KN_RECODING_LEVELS)
-        return r->algorithm->search(&r->answer, &r->task, err);
+        return kn_algorithm_run(&r->answer, r->algorithm, &r->task,
+                                r->request->time_limit > 0 ? r->began + r->request->time_limit : 0, err);
     r->answer = (kn_answer){.recoding = KN_RECODING_LOCAL, .bound = NAN};
     r->answer.optimal = r->task.objective->type->monotone;
     KN_NEW(r->answer.row_class, 1);

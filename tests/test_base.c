@@ -385,6 +385,16 @@ static void a_time_limit_counts_as_progress_of_a_search(void **state)
     assert_true(shown == 0.02);
 }
 
+static void a_search_without_a_partial_answer_is_given_up_when_time_is_over(void **state)
+{
+    kn_error said = {0};
+    kn_ticker ticker = {.giving_up = "forest", .give_up_at = kn_seconds_now() + 3600};
+    assert_ok(kn_tick(&ticker, "trees", -1, &said));
+    ticker.give_up_at = kn_seconds_now();
+    assert_int_equal(kn_tick(&ticker, "trees", -1, &said), KN_NOT_MET);
+    assert_non_null(strstr(said.message, "during forest"));
+}
+
 static void a_json_text_has_a_fixed_form(void **state)
 {
     kn_json json = {0};
@@ -826,6 +836,7 @@ int main(void)
         cmocka_unit_test(a_list_holds_what_its_items_say),
         cmocka_unit_test(a_padded_text_fills_its_columns),
         cmocka_unit_test(a_time_limit_counts_as_progress_of_a_search),
+        cmocka_unit_test(a_search_without_a_partial_answer_is_given_up_when_time_is_over),
         cmocka_unit_test(a_json_text_has_a_fixed_form),
         cmocka_unit_test(random_json_has_the_bytes_of_another_writer),
         cmocka_unit_test(json_does_not_depend_on_the_locale),

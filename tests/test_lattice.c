@@ -669,7 +669,8 @@ static void two_columns_of_many_values_give_the_same_on_any_number_of_threads(vo
 
 static size_t n_releases_priced;
 
-static kn_status count_priced(double *loss, const void *state, const kn_release *release, kn_pool *pool, kn_error *err)
+static kn_status count_priced(double *loss, const void *state, const kn_release *release, bool brief, kn_pool *pool,
+                              kn_error *err)
 {
     n_releases_priced++;
     *loss = release->n_classes;

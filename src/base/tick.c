@@ -78,5 +78,10 @@ kn_status kn_tick(kn_ticker *ticker, const char *stage, double fraction, kn_erro
     if (!kn_scope_is_worker()) kn_ticker_look(ticker);
     if (kn_ticker_cancelled(ticker) || nth == atomic_load(&ticker->fail_at))
         return kn_error_set(err, KN_INTERRUPTED, "interrupted during %s; nothing was written", stage);
+    if (ticker->give_up_at > 0 && kn_seconds_now() >= ticker->give_up_at)
+        return kn_error_set_at(err, KN_NOT_MET, KN_PLACE(.option = "time-limit"),
+                               "the time was over during %s, which has nothing to return before its end; raise "
+                               "--time-limit, or choose cluster, mondrian or optimal, which return the best they have",
+                               ticker->giving_up);
     return KN_OK;
 }

@@ -1,5 +1,6 @@
 /* Progress and cancelling in one place. Long work calls kn_tick now and then (every few milliseconds is enough);
- * it returns KN_INTERRUPTED once somebody asked to stop, as a status, never a jump out of the library. */
+ * it returns KN_INTERRUPTED once somebody asked to stop, KN_NOT_MET when a search is given up, as a status, never a
+ * jump out of the library. */
 #ifndef KN_BASE_TICK_H
 #define KN_BASE_TICK_H
 
@@ -14,6 +15,8 @@ typedef struct kn_ticker {
     const volatile int *cancel; /* counted up by a signal handler or another thread; may be NULL */
     double search_deadline;     /* kn_seconds_now() at which the search must come to an end; 0: never */
     double search_began;        /* when that was decided */
+    const char *giving_up;      /* the search's name, for messages */
+    double give_up_at;          /* when a search is given up that has nothing to return before its end; 0: never */
     /* The caller's thread alone looks at `cancel` and calls `progress`; the others learn here what it saw. */
     atomic_int n_requests; /* how often somebody asked to stop */
     int n_served;          /* of these: an anytime search that was told to stop returned its best */

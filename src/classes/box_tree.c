@@ -222,7 +222,7 @@ static bool point_inside(const kn_box_tree *tree, uint32_t place, const kn_box_s
 
 /* Where the answer goes: a weight, or sums by part and place. */
 typedef struct answer {
-    uint64_t weight;
+    uint64_t weight, n_visits;
     double amount, *by_part, *by_place;
 } answer;
 
@@ -249,6 +249,7 @@ static void ask(answer *a, const kn_box_tree *tree, const kn_box_side *box)
     while (n > 0) {
         uint32_t part = stack[--n], child = tree->parts.items[part].child;
         overlap how = part_overlap(tree, part, box);
+        a->n_visits++;
         if (how == INSIDE) {
             take_part(a, tree, part);
         } else if (how == CUT && child == 0) {
@@ -265,6 +266,13 @@ uint64_t kn_box_tree_weight(const kn_box_tree *tree, const kn_box_side *box)
     answer a = {0};
     ask(&a, tree, box);
     return a.weight;
+}
+
+uint64_t kn_box_tree_visits(const kn_box_tree *tree, const kn_box_side *box)
+{
+    answer a = {0};
+    ask(&a, tree, box);
+    return a.n_visits;
 }
 
 void kn_box_tree_add(const kn_box_tree *tree, const kn_box_side *box, double amount, double *by_part, double *by_place)

@@ -38,6 +38,7 @@ kn_status kn_box_tree_new(kn_box_tree **out, uint32_t n_points, uint32_t n_dims,
 void kn_box_tree_free(kn_box_tree *tree);
 
 uint64_t kn_box_tree_weight(const kn_box_tree *tree, const kn_box_side *box); /* of the points inside */
+uint64_t kn_box_tree_visits(const kn_box_tree *tree, const kn_box_side *box); /* parts that a question visits */
 
 /* Adds `amount` to every point inside. Sums collect in by_part (parts.n) and by_place (n_points), which start as zeros;
  * kn_box_tree_spread then leaves the whole sum of each place in by_place. */

@@ -257,7 +257,7 @@ kn_status kn_objective_loss(double *loss, const kn_objective *objective, const k
     if (objective->type->price_cell != NULL) return cell_loss(loss, objective, release, err);
     if (objective->type->price_row != NULL && !objective->type->product) return row_loss(loss, objective, release, err);
     if (objective->type->price_class != NULL) return class_loss(loss, objective, release, err);
-    return objective->type->price_release(loss, objective->state, release, NULL, err);
+    return objective->type->price_release(loss, objective->state, release, false, NULL, err);
 }
 
 kn_status kn_objective_column_loss(double *loss, const kn_objective *objective, const kn_release *release, uint32_t q,

@@ -78,9 +78,9 @@ typedef struct kn_measure {
     double (*price_row)(const void *state, const kn_tuples *tuples, const kn_set_pool *sets, uint32_t q,
                         const kn_cell *cell, uint32_t value);
     bool product;
-    kn_status (*price_release)(double *loss, const void *state, const kn_release *release, kn_pool *pool,
+    /* `brief`: NAN where it would take more than its share of a run. */
+    kn_status (*price_release)(double *loss, const void *state, const kn_release *release, bool brief, kn_pool *pool,
                                kn_error *err);
-    bool slow_locally; /* price_release takes longer than all other measures together where classes may overlap */
     /* class measures: what turns the sum into the reported figure (NULL: the sum itself) */
     double (*finish)(const void *state, const kn_release *release, double sum);
 } kn_measure;

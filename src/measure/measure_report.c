@@ -7,10 +7,9 @@
 
 #include <math.h>
 
-enum { BRIEF_TUPLES = 200000 };
-
 typedef struct work {
     const kn_release *release;
+    bool brief;
     kn_measured *items;
     kn_objective **objectives;
     size_t n;
@@ -37,16 +36,11 @@ static kn_status price_whole(work *w, kn_pool *pool, kn_error *err)
     kn_status status = KN_OK;
     for (size_t i = 0; i < w->n; i++) {
         if (w->objectives[i] == NULL) continue;
-        KN_TRY(w->items[i].type->price_release(&w->items[i].value, w->objectives[i]->state, w->release, pool, err));
+        KN_TRY(w->items[i].type->price_release(&w->items[i].value, w->objectives[i]->state, w->release, w->brief, pool,
+                                               err));
     }
 done:
     return status;
-}
-
-/* Measured on generated people: beyond this kl takes a fifth of a run with mondrian, the fastest local search. */
-static bool is_left_out(const kn_measure *type, const kn_release *release)
-{
-    return type->slow_locally && release->levels == NULL && release->tuples->n_tuples > BRIEF_TUPLES;
 }
 
 kn_status kn_measure_report_new(kn_measure_report **out, const kn_release *release, bool brief, kn_pool *pool,
@@ -58,7 +52,7 @@ kn_status kn_measure_report_new(kn_measure_report **out, const kn_release *relea
     kn_release counted = *release;
     size_t n;
     const kn_measure *const *all = kn_measure_all(&n);
-    work w = {.release = &counted};
+    work w = {.release = &counted, .brief = brief};
     *out = NULL;
     if (release->columns == NULL) {
         KN_TRY(kn_columns_count(&columns, release, pool, err));
@@ -76,8 +70,7 @@ kn_status kn_measure_report_new(kn_measure_report **out, const kn_release *relea
     size_t n_jobs = 0;
     for (int whole = 1; whole >= 0; whole--)
         for (size_t i = 0; i < w.n; i++)
-            if ((w.items[i].type->price_release != NULL) == whole && !(brief && is_left_out(w.items[i].type, release)))
-                w.item_of_job[n_jobs++] = i;
+            if ((w.items[i].type->price_release != NULL) == whole) w.item_of_job[n_jobs++] = i;
     KN_TRY(kn_pool_run(pool, n_jobs, measure_job, &w, err));
     KN_TRY(price_whole(&w, pool, err));
     *out = report;

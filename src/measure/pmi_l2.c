@@ -14,7 +14,8 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
 
 static void discard(void *state) { kn_private_information_free(state); }
 
-static kn_status price_release(double *loss, const void *state, const kn_release *release, kn_pool *pool, kn_error *err)
+static kn_status price_release(double *loss, const void *state, const kn_release *release, bool brief, kn_pool *pool,
+                               kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_private_information *information = state;

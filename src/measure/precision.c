@@ -15,7 +15,8 @@ static kn_status prepare(void **state, const kn_tuples *tuples, const kn_args *a
 
 static void discard(void *state) { kn_objective_free(state); }
 
-static kn_status price_release(double *loss, const void *state, const kn_release *release, kn_pool *pool, kn_error *err)
+static kn_status price_release(double *loss, const void *state, const kn_release *release, bool brief, kn_pool *pool,
+                               kn_error *err)
 {
     kn_status status = kn_objective_loss(loss, state, release, err);
     *loss = 1 - *loss;

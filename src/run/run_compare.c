@@ -88,7 +88,7 @@ static kn_status search_and_count(kn_compare_row *row, const kn_algorithm *algor
     kn_risk_sizes risk;
     double began = kn_seconds_now();
     KN_TRY(kn_algorithm_fits(algorithm, task, err));
-    KN_TRY(algorithm->search(&answer, task, err));
+    KN_TRY(kn_algorithm_run(&answer, algorithm, task, task->ticker->search_deadline, err));
     row->seconds = kn_seconds_now() - began;
     KN_TRY(kn_recode(&release, &answer, task, err));
     KN_TRY(kn_objective_loss(&row->loss, task->objective, release, err));

@@ -90,6 +90,17 @@ done:
     return status;
 }
 
+kn_status kn_algorithm_run(kn_answer *answer, const kn_algorithm *algorithm, const kn_task *task, double deadline,
+                           kn_error *err)
+{
+    kn_ticker *ticker = task->ticker;
+    ticker->giving_up = algorithm->name;
+    ticker->give_up_at = algorithm->all_or_nothing ? deadline : 0;
+    const kn_status status = algorithm->search(answer, task, err);
+    ticker->give_up_at = 0;
+    return status;
+}
+
 void kn_answer_free(kn_answer *answer)
 {
     kn_free(answer->levels);

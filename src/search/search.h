@@ -92,6 +92,7 @@ typedef struct kn_algorithm {
     bool exact;          /* a run that is done is optimal */
     bool can_resume;     /* takes and gives kn_task.saved */
     bool asks_must_pay;  /* finds more with kn_task.must_pay */
+    bool all_or_nothing; /* has nothing to return before its end */
     double (*seconds)(const kn_task *task); /* about what one thread takes here; NULL: little more than reading takes */
     kn_status (*search)(kn_answer *answer, const kn_task *task, kn_error *err);
 } kn_algorithm;
@@ -110,6 +111,9 @@ static inline bool kn_algorithm_needs_trees(const kn_algorithm *algorithm)
 }
 /* KN_USAGE with the reason when this algorithm cannot serve these models, this objective or these domains. */
 kn_status kn_algorithm_fits(const kn_algorithm *algorithm, const kn_task *task, kn_error *err);
+/* Searches. What has nothing to return before its end is given up at `deadline` (kn_seconds_now(); 0: never). */
+kn_status kn_algorithm_run(kn_answer *answer, const kn_algorithm *algorithm, const kn_task *task, double deadline,
+                           kn_error *err);
 void kn_answer_free(kn_answer *answer); /* what it holds, not the struct */
 
 #endif

@@ -389,5 +389,6 @@ const kn_algorithm kn_algorithm_cover = {
     .n_params = sizeof params / sizeof *params,
     .needs_cell_measure = true,
     .needs_trees = true,
+    .all_or_nothing = true,
     .search = cover_search,
 };

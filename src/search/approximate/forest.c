@@ -584,5 +584,6 @@ const kn_algorithm kn_algorithm_forest = {
     .recoding = KN_RECODING_LOCAL,
     .needs_cell_measure = true,
     .seconds = expected_seconds,
+    .all_or_nothing = true,
     .search = forest_search,
 };

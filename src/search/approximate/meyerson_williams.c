@@ -357,5 +357,6 @@ const kn_algorithm kn_algorithm_meyerson_williams = {
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .needs_cell_measure = true,
+    .all_or_nothing = true,
     .search = meyerson_williams_search,
 };

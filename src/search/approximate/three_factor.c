@@ -33,5 +33,6 @@ const kn_algorithm kn_algorithm_three_factor = {
     .n_params = KN_FACTOR_N_PARAMS,
     .needs_cell_measure = true,
     .only_k = 3,
+    .all_or_nothing = true,
     .search = three_factor_search,
 };

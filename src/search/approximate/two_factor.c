@@ -31,5 +31,6 @@ const kn_algorithm kn_algorithm_two_factor = {
     .n_params = KN_FACTOR_N_PARAMS,
     .needs_cell_measure = true,
     .only_k = 2,
+    .all_or_nothing = true,
     .search = two_factor_search,
 };

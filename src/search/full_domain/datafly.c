@@ -81,5 +81,6 @@ const kn_algorithm kn_algorithm_datafly = {
     .citation = "Sweeney, Datafly: a system for providing anonymity in medical data, 1998",
     .recoding = KN_RECODING_LEVELS,
     .any_measure = true,
+    .all_or_nothing = true,
     .search = search,
 };

@@ -160,5 +160,6 @@ const kn_algorithm kn_algorithm_incognito = {
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .any_measure = true,
+    .all_or_nothing = true,
     .search = search,
 };

@@ -59,5 +59,6 @@ const kn_algorithm kn_algorithm_mingen = {
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .exact = true,
+    .all_or_nothing = true,
     .search = search,
 };

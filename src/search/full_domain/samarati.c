@@ -230,5 +230,6 @@ const kn_algorithm kn_algorithm_samarati = {
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .any_measure = true,
+    .all_or_nothing = true,
     .search = search,
 };

@@ -165,5 +165,6 @@ const kn_algorithm kn_algorithm_exhaustive = {
     .recoding = KN_RECODING_LOCAL,
     .needs_cell_measure = true,
     .exact = true,
+    .all_or_nothing = true,
     .search = search,
 };

@@ -371,5 +371,6 @@ const kn_algorithm kn_algorithm_hilbert = {
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .any_measure = true,
+    .all_or_nothing = true,
     .search = hilbert_search,
 };

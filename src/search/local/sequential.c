@@ -434,21 +434,24 @@ static kn_status run_passes(block_run *r, kn_error *err)
     for (uint32_t pass = 0; pass < r->settings->max_passes; pass++) {
         uint64_t moves_before = r->n_moves;
         double loss_before = total_loss(c);
-        for (uint32_t i = 0; i < r->n_members; i++) {
+        bool late = false;
+        for (uint32_t i = 0; i < r->n_members && !late; i++) {
             if (r->n_slots > r->n_open + r->n_open / 8 + 256) close_ranks(r);
             move_item(r, i);
-            if (i % 256 == 0) KN_TRY(kn_tick(r->task->ticker, "sequential", -1, err));
+            if (i % 256 != 0) continue;
+            KN_TRY(kn_tick(r->task->ticker, "sequential", -1, err));
+            late = kn_ticker_out_of_time(r->task->ticker);
         }
         if (r->n_moves == moves_before) break;
         /* a pass that loses had singletons that must go: it may gain next time */
         bool changed = fabs(loss_before - total_loss(c)) >= SMALL_GAIN * fabs(loss_before);
         n_idle = changed ? 0 : n_idle + 1;
         if (n_idle == 2) break;
-        uint32_t n = r->settled ? 0 : c->n;
+        uint32_t n = r->settled || late ? 0 : c->n;
         for (uint32_t cluster = 0; cluster < n && c->n < c->capacity; cluster++)
             if ((double)c->persons[cluster] > limit) KN_TRY(split(r, cluster, err));
         drop_empty(r);
-        if (kn_ticker_out_of_time(r->task->ticker)) break;
+        if (late) break;
     }
 done:
     return status;
