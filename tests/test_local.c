@@ -374,6 +374,45 @@ static void relaxed_cuts_keep_every_class_below_2k(void **state)
     }
 }
 
+/* Whether all rows of each class of `fine` are in one class of `coarse`. */
+static bool refines(const setup *s, const kn_answer *fine, const kn_answer *coarse)
+{
+    for (uint32_t r = 1; r < s->table->n_rows; r++)
+        for (uint32_t p = 0; p < r; p++)
+            if (fine->row_class[p] == fine->row_class[r] && coarse->row_class[p] != coarse->row_class[r]) return false;
+    return true;
+}
+
+static void cutting_that_stops_early_is_the_beginning_of_all_cutting(void **state)
+{
+    kn_rng rng = kn_rng_new(15, 0);
+    uint32_t n_stopped = 0;
+    for (int trial = 0; trial < 60; trial++) {
+        setup s;
+        char params[64];
+        const unsigned k = 1 + kn_rng_below(&rng, 4), stop = 10 + kn_rng_below(&rng, 40);
+        random_setup(&s, &rng, (kinds)(trial % N_KINDS), 120, 3, 6, k);
+        set_task(&s, "lm", "mondrian", trial % 3 == 0 ? "choose=median" : "");
+        outcome all = run(&s, "mondrian");
+        snprintf(params, sizeof params, "%sstop=%u", trial % 3 == 0 ? "choose=median," : "", stop);
+        set_task(&s, "lm", "mondrian", params);
+        outcome some = run(&s, "mondrian");
+        assert_true(refines(&s, &all.answer, &some.answer));
+        n_stopped += some.answer.n_classes < all.answer.n_classes;
+        for (uint32_t c = 0; c < some.answer.n_classes; c++) { /* what is as large could not be cut */
+            uint32_t n = 0;
+            for (uint32_t r = 0; r < 120; r++) n += some.answer.row_class[r] == c;
+            for (uint32_t q = 0; n >= stop && q < s.n_qis; q++)
+                for (uint32_t code = 0; code < s.domains[q]->n_codes; code++)
+                    assert_false(cut_is_allowable(&s, &some.answer, c, q, code, k));
+        }
+        free_outcome(&all);
+        free_outcome(&some);
+        free_setup(&s);
+    }
+    assert_true(n_stopped > 30);
+}
+
 /* [SV] Figure 17, on Sex and MaritalStatus of Figure 1, k=2. */
 static void figure_17_gives_classes_of_3_3_2_2(void **state)
 {
@@ -1687,6 +1726,7 @@ int main(void)
         cmocka_unit_test(strict_cuts_leave_no_allowable_cut),
         cmocka_unit_test(the_cut_made_leaves_the_least_loss),
         cmocka_unit_test(relaxed_cuts_keep_every_class_below_2k),
+        cmocka_unit_test(cutting_that_stops_early_is_the_beginning_of_all_cutting),
         cmocka_unit_test(figure_17_gives_classes_of_3_3_2_2),
         cmocka_unit_test(a_table_of_2k_less_1_persons_stays_one_class),
         cmocka_unit_test(keys_are_those_of_table_1),

@@ -22,6 +22,10 @@
  * two leaves of one node, is still made when nothing better is allowable: smaller classes never cost more under a
  * monotone measure, later cuts may gain by it, and the definition of minimal asks for it.
  *
+ * `stop=N`: a class of fewer persons is not cut any more. Cuts are made from the top, and each depends on its class
+ * alone, so what is left are classes of which the rest of the cuts may be made elsewhere: whoever runs the same search
+ * on each of them, with the domains of the whole table, ends with the classes that one search would have ended with.
+ *
  * Measures that are no sum over cells are followed through the prices of kn_pricer, which the result says. Nothing is
  * suppressed: where even the whole table breaks a model, it stays one class, and recoding refuses it. A
  * time limit stops the cutting; the classes reached by then are the answer.
@@ -101,7 +105,7 @@ static kn_status tick(kn_mondrian *s, kn_error *err)
 /* Both sides of a cut must fill a class. */
 static bool may_be_cut(kn_mondrian *s, const kn_mondrian_node *n)
 {
-    return n->n_persons >= 2 * s->min_persons && !atomic_load(&s->out_of_time);
+    return n->n_persons >= 2 * s->min_persons && n->n_persons >= s->stop_persons && !atomic_load(&s->out_of_time);
 }
 
 /* The rest of a small class: the smaller side first, so that the stack stays within log2(n). */
@@ -318,6 +322,7 @@ static kn_status mondrian_search(kn_answer *answer, const kn_task *task, kn_erro
     s.first_column = s.by_median && kn_args_is(task->args, "ties", "first");
     bool by_value = kn_args_is(task->args, "widths", "values");
     s.min_persons = task->models->min_persons > 0 ? task->models->min_persons : 1;
+    s.stop_persons = (uint64_t)kn_args_number(task->args, "stop");
     s.n_shares = n_threads < s.n_qis ? n_threads : s.n_qis;
     bool histograms = (task->models->needs & KN_NEEDS_HISTOGRAM) != 0;
     if (s.relaxed && task->tuples->table->counts != NULL)
@@ -372,6 +377,12 @@ static const kn_param params[] = {
      .choices = "values|ranks",
      .help =
          "choose=median: widths of numbers and dates by their values, or by their places among the distinct values"},
+    {.name = "stop",
+     .type = KN_PARAM_INT,
+     .preset = "0",
+     .min = 0,
+     .max = 4294967295.0,
+     .help = "classes of fewer persons are not cut any more, for engines that cut them elsewhere; 0: all are cut"},
 };
 
 const kn_algorithm kn_algorithm_mondrian = {

@@ -79,7 +79,7 @@ typedef struct kn_mondrian {
     bool first_column; /* among equally wide columns the first is cut, otherwise the one that is cut most evenly */
     double **places;   /* [q][code]: what widths are measured by */
     double *waste;     /* [persons] below n_waste */
-    uint64_t n_waste, min_persons;
+    uint64_t n_waste, min_persons, stop_persons; /* classes below the last are not cut */
     kn_mondrian_bench *benches;
     atomic_bool out_of_time;
     atomic_uint_fast64_t n_cuts, n_items_done;
