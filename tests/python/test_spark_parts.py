@@ -5,11 +5,12 @@ import os
 import random
 import subprocess
 import unittest
+import warnings
 
 import kanon
 
 from support import Case
-from test_spark import LACKS, SmallSpark, tables
+from test_spark import LACKS, TREES, SmallSpark, tables
 
 
 @unittest.skipIf(LACKS, LACKS)
@@ -38,7 +39,8 @@ class Workers(Case):
                    "ill": [draw.choice(["flu", "gout", "cold"]) for _ in range(n)]}
         counts = [(name, str(value), rows) for name in columns for value, rows in collections.Counter(columns[name]).items()]
         table = pyarrow.table(dict(zip(("column", "value", "rows"), map(list, zip(*counts)))))
-        asked = kanon.spark._Asked([*columns], None, {"qi": ["age", "zip"], "sensitive": "ill", "k": 4, "algorithm": "sequential"})
+        asked = kanon.spark._Asked([*columns], None, {"qi": ["age", "zip"], "sensitive": "ill", "k": 4, "algorithm": "sequential",
+                                                      "model": "l-diversity:l=2"})
         shipped = parts._shipped(asked, parts.Domains(table, {}, n), [0], None)
         released = []
         for seed in range(4):
@@ -48,6 +50,38 @@ class Workers(Case):
             became = dict(zip(found[parts.KEY].to_pylist(), zip(found["r0"].to_pylist(), found["r1"].to_pylist())))
             released.append(sorted((*(cells[name][key] for name in cells), *became[key]) for key in range(n)))
         self.assertTrue(all(rows == released[0] for rows in released))
+
+    def test_who_looks_at_which_sensitive_column(self):
+        def watched(**options):
+            return kanon.spark._Asked(["age", "ill", "pay"], None, {"qi": "age", "sensitive": ["ill", "pay"], **options}).watched()
+
+        self.assertEqual(watched(k=3), [])
+        self.assertEqual(watched(k=3, model="l-diversity:l=2,column=pay"), ["pay"])
+        self.assertEqual(watched(k=3, model="t-closeness:t=0.2,column=pay,joint=yes"), ["ill", "pay"])
+        self.assertEqual(watched(k=3, model="p-sensitive:p=2"), ["ill", "pay"])  # without a column: whichever it is
+        self.assertEqual(watched(k=3, measure="entropy"), [])
+        self.assertEqual(watched(k=3, measure="cm"), ["ill", "pay"])
+        self.assertEqual(watched(k=3, measure="pmi:column=ill"), ["ill", "pay"])
+
+    def test_runs_of_values_stay_within_the_nodes_of_a_hierarchy(self):
+        import pyarrow
+        parts, draw = kanon._spark_parts, random.Random(8)
+        texts = [f"{a}{b}{c}" for a in "123" for b in "0123456789" for c in "0123"]
+        values = pyarrow.table({"value": [None, *texts], "rows": [9, *(draw.randint(1, 50) for _ in texts)]})
+        asked = kanon.spark._Asked(["zip"], None, {"qi": "zip", "k": 2, "hierarchy": {"zip": "mask(right)"}})
+        paths = parts._paths(asked, parts.Domains(None, {"zip": values}, 0))["zip"]
+        for n in (60, 40, 20, 10, 5, 1):
+            for own in (paths, None):
+                found = parts._buckets(values, n, own)
+                self.assertEqual(found["was"].to_pylist(), [None, *texts])
+                stands = dict(zip(found["was"].to_pylist(), found["stands"].to_pylist()))
+                self.assertIsNone(stands.pop(None))
+                self.assertLessEqual(len(set(stands.values())), n)
+                runs = [stands[text] for text in texts]  # neighbours: each begins once
+                self.assertEqual(sum(a != b for a, b in zip(runs, runs[1:])) + 1, len(set(runs)))
+                crossed = [depth for depth in (1, 2) if any(a[:depth] != b[:depth] for a, b in stands.items())]
+                if own is not None:
+                    self.assertEqual(crossed, [depth for depth, nodes in ((1, 3), (2, 30)) if nodes > n // 2])
 
 
 @unittest.skipIf(LACKS, LACKS)
@@ -154,18 +188,47 @@ class Parts(SmallSpark):
         self.assertIn("t-closeness", page)
 
     def test_parts_lose_little_more_than_one_machine(self):
+        """Parts of Mondrian are its own, and so is the release."""
         draw = random.Random(5)
         rows = tables(draw, 6000)
         asked = {**self.PARTS, "identifier": ["name", "who"], "max_suppressed": 0}
-        for search in ("mondrian", "cluster"):
-            options = asked | {"algorithm": search, "part_rows": 1200}
-            kanon.spark.anonymize(self.frame(rows), output=str(self.folder / f"{search}.parquet"), json=str(self.folder / "r.json"),
-                                  **options)
+        for search, more in (("mondrian", {"model": "l-diversity:l=2"}), ("cluster", {})):
+            options = asked | {"algorithm": search, "part_rows": 1200, **more}
+            frame = kanon.spark.anonymize(self.frame(rows), output=str(self.folder / f"{search}.parquet"),
+                                          json=str(self.folder / "r.json"), **options)
             options.pop("part_rows")
             one = self.one_machine(rows, **options)
             facts = kanon.results.json.loads((self.folder / "r.json").read_text())
             self.assertGreater(facts["parts"]["count"], 2)
             self.assertLess(facts["loss"]["lm"], 1.02 * one.loss.lm, search)
+            if search == "mondrian":
+                self.same(frame, one)
+
+    def test_a_sensitive_column_that_no_model_looks_at_costs_nothing(self):
+        """One of which every row has another value: neither a cut nor levels are coarser for it, and no order follows it."""
+        rows = [{**row, "ill": f"ill{i}"} for i, row in enumerate(tables(random.Random(13), 400))]
+        asked = {**self.PARTS, "identifier": ["name", "who"], "max_records": 350, "json": str(self.folder / "r.json")}
+        self.assertLess(len({(row["age"], row["zip"], row["sex"]) for row in rows}), 310)
+        released = []
+        for i, partitions in enumerate((1, 4)):
+            shuffled = random.Random(i).sample(rows, len(rows))
+            frame = kanon.spark.anonymize(self.frame(shuffled, partitions), output=str(self.folder / f"out{i}.parquet"),
+                                          **asked, algorithm="cluster")
+            released.append(sorted(map(str, frame.collect())))
+            self.assertEqual(kanon.results.json.loads((self.folder / "r.json").read_text())["parts"]["rolled_up"], {})
+        self.assertEqual(released[0], released[1])
+        asked |= {"recoding": "global", "hierarchy": TREES}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", ".*rolled up.*")
+            frame = kanon.spark.anonymize(self.frame(rows), output=str(self.folder / "global.parquet"), **asked)
+        one = self.one_machine(rows, **{name: value for name, value in asked.items() if name not in ("max_records", "part_rows", "json")})
+        self.same(frame, one)
+        loss = kanon.results.json.loads((self.folder / "r.json").read_text())["loss"]
+        self.assertEqual(set(one.facts["loss"]) - set(loss), {"cm", "pmi", "pmi-l2", "pmi-max", "weighted-mi", "average-diversity"})
+        self.assertAlmostEqual(loss["lm"], one.loss.lm, places=12)
+        error = self.refused(kanon.ResourceError, kanon.spark.anonymize, self.frame(rows), output=str(self.folder / "no.parquet"),
+                             report=str(self.folder / "report"), **asked)
+        self.assertIn("report", str(error))
 
     def test_a_tuple_longer_than_a_part_is_counted(self):
         draw = random.Random(9)

@@ -79,13 +79,14 @@ class Domains:
     n_rows: int
 
 
-def domains_of(staged: Any, asked: Asked, max_values: int, records: Any = None) -> Domains:
-    """From the records of the whole table where the driver has them, otherwise counted by Spark, column by column."""
+def domains_of(staged: Any, asked: Asked, max_values: int, sensitive: Sequence[str], records: Any = None) -> Domains:
+    """From the records of the whole table where the driver has them, otherwise counted by Spark, column by column. Sensitive
+    columns that are not named are empty to whoever searches, and so they are here."""
     pa = import_module("pyarrow")
     F = import_module("pyspark.sql.functions")
 
     values, parts, n_rows = {}, [], 0
-    for name in [*asked.of("qi"), *asked.of("sensitive")]:
+    for name in [*asked.of("qi"), *sensitive]:
         if records is not None:
             found = pa.table({"value": records[name], COUNT: records[COUNT]}).group_by("value", use_threads=False) \
                 .aggregate([(COUNT, "sum")]).rename_columns({f"{COUNT}_sum": "rows"}).select(["value", "rows"])
@@ -100,7 +101,10 @@ def domains_of(staged: Any, asked: Asked, max_values: int, records: Any = None) 
         n_rows = sum(values[name]["rows"].to_pylist())
         parts.append(pa.table({"column": pa.array([name] * found.num_rows, pa.string()), "value": texts,
                                "rows": values[name]["rows"].cast(pa.int64())}))
-    table = pa.concat_tables(parts) if parts else pa.table({"column": [], "value": [], "rows": []})
+    empty = [name for name in asked.of("sensitive") if name not in sensitive]
+    parts.append(pa.table({"column": pa.array(empty, pa.string()), "value": pa.nulls(len(empty), pa.string()),
+                           "rows": pa.array([n_rows] * len(empty), pa.int64())}))
+    table = pa.concat_tables(parts)
     # Two spellings that Spark tells apart may be one to the library: a float's -0.0 and 0.0 are not, NaN and null are.
     table = table.group_by(["column", "value"], use_threads=False).aggregate([("rows", "sum")]) \
         .rename_columns({"rows_sum": "rows"}).select(["column", "value", "rows"])
@@ -126,23 +130,37 @@ def _ordered(values: Any) -> list[int]:
         return sorted(range(len(texts)), key=by_text)
 
 
-def _buckets(values: Any, n_buckets: int) -> Any:
-    """(value, the one that stands for it): runs of neighbours with about equally many rows, a missing one alone."""
+def _nodes_within(texts: list[Any], paths: dict[str | None, list[str]], most: int) -> tuple[list[Any], int]:
+    """The node of each value on the lowest level that has no more than so many, and how many there are; None has none."""
+    nodes: list[Any] = []
+    for level in range(len(next(iter(paths.values())))):
+        nodes = [tuple(paths[text][level:]) if text in paths else text for text in texts]
+        if len(set(nodes) - {None}) <= most:
+            break
+    return nodes, len(set(nodes) - {None})
+
+
+def _buckets(values: Any, n_buckets: int, paths: dict[str | None, list[str]] | None = None) -> Any:
+    """(value, the one that stands for it): so many runs of neighbours with about equally many rows, a missing one alone. In
+    a hierarchy neighbours are the leaves of a node, and as far as there are runs enough none reaches beyond its node: a part
+    that were cut there would have to be released with the node above."""
     pa = import_module("pyarrow")
 
-    order, rows = _ordered(values), values["rows"].to_pylist()
-    missing = [place for place in order if values["value"][place].as_py() is None]
-    order = [place for place in order if place not in set(missing)]
-    share, stands, before = max(1.0, sum(rows[place] for place in order) / n_buckets), {}, 0
-    first, bucket = None, -1
-    for place in order:
-        if first is None or int(before / share) != bucket:
-            first, bucket = place, int(before / share)
+    order, rows, nodes, n_nodes = _ordered(values), values["rows"].to_pylist(), [None] * values.num_rows, 0
+    if paths:
+        texts, leaf = _spelled(values["value"]).to_pylist(), {text: i for i, text in enumerate(paths)}
+        order.sort(key=lambda place: leaf.get(texts[place], len(leaf)))
+        nodes, n_nodes = _nodes_within(texts, paths, n_buckets // 2)
+    present = [place for place in order if values["value"][place].as_py() is not None]
+    share = max(1.0, sum(rows[place] for place in present) / max(1, n_buckets - n_nodes))
+    stands, before = list(range(values.num_rows)), 0
+    first, bucket = -1, (None, -1)
+    for place in present:
+        if bucket != (nodes[place], int(before / share)):
+            first, bucket = place, (nodes[place], int(before / share))
         stands[place] = first
         before += rows[place]
-    places = [*order, *missing]
-    return pa.table({"was": values["value"].take(pa.array(places, pa.int64())),
-                     "stands": values["value"].take(pa.array([stands.get(place, place) for place in places], pa.int64()))})
+    return pa.table({"was": values["value"], "stands": values["value"].take(pa.array(stands, pa.int64()))})
 
 
 def _replaced(staged: Any, tables: dict[str, Any], folder: Any, label: str) -> Any:
@@ -158,11 +176,11 @@ def _replaced(staged: Any, tables: dict[str, Any], folder: Any, label: str) -> A
     return frame
 
 
-def fits(frame: Any, asked: Asked, max_records: int) -> bool:
+def fits(frame: Any, asked: Asked, max_records: int, sensitive: Sequence[str]) -> bool:
     """Whether its distinct tuples are few enough, as far as an estimate within 2 % can tell."""
     F = import_module("pyspark.sql.functions")
 
-    cells = [name for name in asked.names if asked.role[name] in ("qi", "sensitive")]
+    cells = [*asked.of("qi"), *sensitive]
     return int(frame.select(F.approx_count_distinct(F.struct(*map(quoted, cells)), 0.02)).first()[0]) * 1.1 <= max_records
 
 
@@ -174,6 +192,7 @@ def _too_many(max_records: int) -> ResourceError:
 def rolled_up(staged: Any, asked: Asked, domains: Domains, max_records: int, folder: Any) -> tuple[Any, dict[str, int]]:
     """The staged rows with columns rolled up to runs of values until their distinct tuples fit the driver, and to how many
     runs."""
+    paths, watched = _paths(asked, domains), asked.watched()
     runs = {name: domains.values[name].num_rows for name in asked.of("qi")}
     for roll in range(MOST_ROLLS):
         widest = max(runs.values())
@@ -181,8 +200,9 @@ def rolled_up(staged: Any, asked: Asked, domains: Domains, max_records: int, fol
             break
         runs = {name: max(1, n // 2) if n > widest / 2 else n for name, n in runs.items()}
         fewer = {name: n for name, n in runs.items() if n < domains.values[name].num_rows}
-        frame = _replaced(staged, {name: _buckets(domains.values[name], n) for name, n in fewer.items()}, folder, f"runs{roll}")
-        if fits(frame, asked, max_records):
+        tables = {name: _buckets(domains.values[name], n, paths.get(name)) for name, n in fewer.items()}
+        frame = _replaced(staged, tables, folder, f"runs{roll}")
+        if fits(frame, asked, max_records, watched):
             return frame, fewer
     raise _too_many(max_records)
 
@@ -219,7 +239,8 @@ def _nodes(values: Any, paths: dict[str | None, list[str]], level: int) -> Any:
     return pa.table({"was": values["value"], "stands": values["value"].take(pa.array(stands, pa.int64()))})
 
 
-def rolled_to_levels(staged: Any, asked: Asked, domains: Domains, max_records: int, folder: Any) -> tuple[Any, dict[str, int]]:
+def rolled_to_levels(staged: Any, asked: Asked, domains: Domains, max_records: int, folder: Any,
+                     sensitive: Sequence[str]) -> tuple[Any, dict[str, int]]:
     """The staged rows with columns at levels of their hierarchies at which the distinct tuples fit the driver, each value
     by one that stands for its node; and the levels. A search from there on is exact: it misses what lies below only."""
     paths = _paths(asked, domains)
@@ -235,7 +256,7 @@ def rolled_to_levels(staged: Any, asked: Asked, domains: Domains, max_records: i
         tables[widest] = _nodes(domains.values[widest], paths[widest], levels[widest])
         raised = {name: level for name, level in levels.items() if level > 0}
         frame = _replaced(staged, {name: tables[name] for name in raised}, folder, f"levels{roll}")
-        if fits(frame, asked, max_records):
+        if fits(frame, asked, max_records, sensitive):
             return frame, raised
     raise _too_many(max_records)
 
@@ -281,6 +302,18 @@ def _groups(release: Release, qis: list[str]) -> list[Any]:
     return [found["record_list"][i].values for i in order]
 
 
+def _cutting(asked: Asked, part_rows: int) -> dict[str, Any]:
+    """Settings of the search that cuts. Parts of Mondrian are nodes of its own tree, and workers go on with its cuts from
+    there: the release is that of one machine. For other searches, which lose at the borders of parts, parts are long."""
+    name, _, text = (asked.one("algorithm") or "auto").partition(":")
+    if name != "mondrian":
+        return {"algorithm": "mondrian", "k": str(max(part_rows, _least(asked)))}
+    own = dict(pair.split("=", 1) for pair in text.split(",") if pair)
+    own["stop"] = str(max(2 * part_rows, int(own.get("stop", 0))))
+    own.pop("cut", None)  # records are not cut through
+    return {"algorithm": "mondrian:" + ",".join("=".join(pair) for pair in own.items())}
+
+
 def cut(staged: Any, asked: Asked, domains: Domains, records: Any, part_rows: int, max_records: int, folder: Any) -> Parts:
     """`records` are those of the whole table; None: they do not fit."""
     pa = import_module("pyarrow")
@@ -289,12 +322,12 @@ def cut(staged: Any, asked: Asked, domains: Domains, records: Any, part_rows: in
     runs: dict[str, int] = {}
     if records is None:
         frame, runs = rolled_up(staged, asked, domains, max_records, folder)
-        records = records_of(frame, asked, max_records)
-    more: dict[str, Any] = {"count": COUNT, "order": "input", "report": False, "max_suppressed": 0, "allow_copy": True}
+        records = records_of(frame, asked, max_records, asked.watched())
+    more: dict[str, Any] = {"count": COUNT, "order": "input", "report": False, "max_suppressed": 0, "allow_copy": True,
+                            "algorithm": "mondrian", "domains": domains.table}
     if asked.person is not None:
         more["person_count"] = PEOPLE
-    found = _run(records, asked, {**more, "algorithm": "mondrian", "k": str(max(part_rows, _least(asked)))}) \
-        if domains.n_rows >= 2 * part_rows else None
+    found = _run(records, asked, more | _cutting(asked, part_rows)) if domains.n_rows >= 2 * part_rows else None
     groups = _groups(found, qis) if found is not None else [pa.array(range(records.num_rows), pa.uint32())]
     alone: list[int] = []
     sent: list[Any] = []
@@ -303,8 +336,7 @@ def cut(staged: Any, asked: Asked, domains: Domains, records: Any, part_rows: in
         if runs or not _has_long_tuple(own, qis, part_rows):
             sent.append(own)
             continue
-        one, rest = _set_apart(group.to_pylist(), own, qis, part_rows,
-                               lambda group: _holds(records, group, asked, more, domains))
+        one, rest = _set_apart(group.to_pylist(), own, qis, part_rows, lambda group: _holds(records, group, asked, more))
         alone += one
         if rest:
             sent.append(records.take(pa.array(rest, pa.int64())))
@@ -312,7 +344,7 @@ def cut(staged: Any, asked: Asked, domains: Domains, records: Any, part_rows: in
     parts.rolled_up, parts.frame = runs, frame
     if alone:
         own = records.take(pa.array(sorted(alone), pa.int64()))
-        release = _run(own, asked, {**more, "algorithm": "mondrian", "domains": domains.table})
+        release = _run(own, asked, more)
         parts.counted = mapping_of(own, release, qis)
         parts.counted_rows = sum(own[COUNT].to_pylist())
         parts.counted_facts = [release.facts]
@@ -323,14 +355,14 @@ def _least(asked: Asked) -> int:
     return max([int(parameters["k"]) for name, parameters in asked.models() if name == "k-anonymity"], default=1)
 
 
-def _holds(records: Any, group: list[int], asked: Asked, more: dict[str, Any], domains: Domains) -> bool:
+def _holds(records: Any, group: list[int], asked: Asked, more: dict[str, Any]) -> bool:
     """Whether a group of records holds every model as one class: Mondrian begins with it, and suppresses nothing."""
     pa = import_module("pyarrow")
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", KanonWarning)
-            _run(records.take(pa.array(group, pa.int64())), asked, {**more, "algorithm": "mondrian", "domains": domains.table})
+            _run(records.take(pa.array(group, pa.int64())), asked, more)
     except NotMet:
         return False
     return True
@@ -405,8 +437,7 @@ def dealt(limit: int, rows: list[int]) -> list[int]:
 
 def seen_by(asked: Asked) -> list[str]:
     """Columns that a search looks at."""
-    person = [asked.person] if asked.person in asked.role else []
-    return [name for name in asked.names if asked.role[name] in ("qi", "sensitive") or name in person]
+    return [name for name in asked.names if name in (*asked.of("qi"), *asked.watched(), asked.person)]
 
 
 def _shipped(asked: Asked, domains: Domains, limits: list[int], efforts: list[int] | None,
@@ -505,7 +536,8 @@ def search(staged: Any, asked: Asked, domains: Domains, parts: Parts, folder: An
         condition &= runs_of[quoted(name)].eqNullSafe(found[f"{i}"])
     sent = dict.fromkeys([*seen_by(asked), *copied])
     # Rows that differ in copied columns only are told apart, too, so that the order does not depend on how they came.
-    tie = F.xxhash64(*(F.col(quoted(name)) for name in asked.of("insensitive"))) if asked.of("insensitive") else F.lit(0)
+    unseen = [name for name in copied if name not in seen_by(asked)]
+    tie = F.xxhash64(*(F.col(quoted(name)) for name in unseen)) if unseen else F.lit(0)
     placed = runs_of.join(sent_to_all(found, parts.tuples), condition)
     rows = placed if runs_of is staged else staged.join(placed.select(KEY, "part"), KEY)
     rows = rows.select("part", KEY, tie.alias(TIE), *map(quoted, sent))
@@ -561,7 +593,7 @@ def told(beside: Any, asked: Asked, max_records: int) -> tuple[Any, Any]:
     frame = beside.withColumn(STATE, F.when(F.col(RELEASES), F.col(STATE)).otherwise(SUPPRESSED))
     for i, new in enumerate(renamed[:-1]):
         frame = frame.withColumn(new, F.when(F.col(RELEASES), F.col(f"now{i}")).otherwise("*"))
-    records = records_of(frame, asked, max_records, renamed)
+    records = records_of(frame, asked, max_records, asked.of("sensitive"), renamed)
     given = records.select(renamed).rename_columns([*qis, "__kanon_suppressed"])
     return records.drop_columns(renamed), given
 

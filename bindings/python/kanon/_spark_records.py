@@ -15,6 +15,9 @@ from .policy import Policy
 from .results import Release
 
 SPECS = set(_functions.list_("hierarchies").names())
+# Measures of a sensitive column say of which.
+OF_SENSITIVE = {measure["name"] for measure in _functions.list_("measures").facts["measures"]
+                if any(parameter["name"] == "column" for parameter in measure["params"])}
 COUNT, PEOPLE, KEY = "__kanon_count", "__kanon_people", "__kanon_key"
 MOST_SENT = 128 << 20  # bytes in Arrow; a table of hashes takes some four times as much
 STATE, RELEASES = "__kanon_state", "__kanon_releases"  # of a row: released or suppressed; whether the release has it
@@ -70,6 +73,17 @@ class Asked:
     def of(self, role: str) -> list[str]:
         return [name for name in self.names if self.role[name] == role]
 
+    def watched(self) -> list[str]:
+        """Sensitive columns that a model or the measure looks at; a search needs none of the others."""
+        sensitive, found = self.of("sensitive"), set()
+        if (self.one("measure") or "").partition(":")[0] in OF_SENSITIVE:
+            return sensitive
+        for name, parameters in self.models():
+            if name != "k-anonymity":  # without a column there is but one
+                is_all = parameters.get("joint") == "yes" or "column" not in parameters
+                found |= set(sensitive) if is_all else {parameters["column"]}
+        return [name for name in sensitive if name in found]
+
     def models(self) -> list[tuple[str, dict[str, str]]]:
         found = [("k-anonymity", {"k": k}) for k in self.values.get("k", [])]
         for spec in self.values.get("model", []):
@@ -91,15 +105,15 @@ def plain(column: Any, nulls: list[str]) -> Any:
     return F.when(text.isin(nulls), F.lit(None)).otherwise(F.coalesce(number, text))
 
 
-def records_of(staged: Any, asked: Asked, max_records: int, also: Sequence[str] = ()) -> Any:
-    """The table of the driver: one record for each distinct tuple, all columns of the data, those that the search does
-    not look at empty. Persons with one record are counted, the others numbered. Columns of `also` tell records apart,
-    too, and come with them."""
+def records_of(staged: Any, asked: Asked, max_records: int, sensitive: Sequence[str], also: Sequence[str] = ()) -> Any:
+    """The table of the driver: one record for each distinct tuple of the quasi-identifiers and these sensitive columns. It
+    has all columns of the data, the others empty. Persons with one record are counted, the others numbered. Columns of
+    `also` tell records apart, too, and come with them."""
     pa = import_module("pyarrow")
     Window = import_module("pyspark.sql").Window
     F = import_module("pyspark.sql.functions")
 
-    cells = [*(name for name in asked.names if asked.role[name] in ("qi", "sensitive")), *also]
+    cells = [*asked.of("qi"), *sensitive, *also]
     if asked.person is None:
         counted = staged.groupBy(*map(quoted, cells)).agg(F.count(F.lit(1)).alias(COUNT))
     else:

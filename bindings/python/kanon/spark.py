@@ -34,7 +34,7 @@ from . import _functions, _kanon, _spark_parts
 from ._settings import OPTIONS
 from ._spark_checks import Checks as _Checks
 from ._spark_checks import broken_classes, now_beside, refuse_models, same_tuples
-from ._spark_records import COUNT, KEY, PEOPLE, STATE, mapping_of, quoted, records_of, sent_to_all
+from ._spark_records import COUNT, KEY, OF_SENSITIVE, PEOPLE, STATE, mapping_of, quoted, records_of, sent_to_all
 from ._spark_records import Asked as _Asked
 from .errors import InputError, KanonError, KanonWarning, NotMet, ResourceError, UsageError
 from .policy import Policy
@@ -321,15 +321,19 @@ class _Job:
         more: dict[str, Any] = {"person_count": PEOPLE} if self.asked.person is not None else {}
         frame, domains = self.staged, None
         levels: dict[str, int] = {}
+        sensitive = self.asked.of("sensitive")
+        if sensitive and not self.asked.watched() and not self.fit(sensitive):
+            self.refuse_report()
+            sensitive = []  # the search does not need them, only losses that look at them: those are not told
         try:
-            records = records_of(frame, self.asked, self.max_records)
+            records = records_of(frame, self.asked, self.max_records, sensitive)
         except ResourceError:
             if (self.asked.one("algorithm") or "auto").partition(":")[0] not in FULL_DOMAIN:
                 raise
             parts = _spark_parts
-            domains = parts.domains_of(frame, self.asked, max(self.max_records, parts.LEAST_RECORDS))
-            frame, levels = parts.rolled_to_levels(frame, self.asked, domains, self.max_records, self.folder)
-            records = records_of(frame, self.asked, self.max_records)
+            domains = parts.domains_of(frame, self.asked, max(self.max_records, parts.LEAST_RECORDS), sensitive)
+            frame, levels = parts.rolled_to_levels(frame, self.asked, domains, self.max_records, self.folder, sensitive)
+            records = records_of(frame, self.asked, self.max_records, sensitive)
             own = [f"{name}={level}.." for name, level in levels.items()]
             more |= {"domains": domains.table, "level": own + self.asked.values.get("level", [])}
             warnings.warn(f"there are more than {self.max_records:,} distinct tuples, so columns were rolled up before the "
@@ -339,11 +343,14 @@ class _Job:
             **self.options, **more, "count": COUNT, "order": "input", "output": None, **self.wanted})
         mapping = mapping_of(records, release, self.qis)
         due = release.facts["input"]["rows"], release.facts["released"]["rows"]
-        raw, text = release._raw, release._raw.json()
+        raw, facts = release._raw, {**release.facts}
         judged = same_tuples(mapping)
         if domains is not None:
             judged = _spark_parts.generalizing(self.asked, domains, max(self.max_records, _spark_parts.LEAST_RECORDS))
-            text = _spark_parts.json_of({**release.facts, "rolled_up": levels})
+            facts["rolled_up"] = levels
+        if sensitive != self.asked.of("sensitive"):
+            facts["loss"] = {name: loss for name, loss in facts["loss"].items() if name not in OF_SENSITIVE}
+        text = raw.json() if facts == release.facts else _spark_parts.json_of(facts)
         return _Made(self.stored(self.mapped(mapping, "mapping", frame), "keyed"), due, judged, text, raw.kept("report"),
                      raw.kept("schema"))
 
@@ -351,13 +358,14 @@ class _Job:
         F = import_module("pyspark.sql.functions")
 
         parts = _spark_parts
-        fit = self.n_rows <= self.max_records or parts.fits(self.staged, self.asked, self.max_records)
-        records = records_of(self.staged, self.asked, self.max_records) if fit else None
-        domains = parts.domains_of(self.staged, self.asked, max(self.max_records, parts.LEAST_RECORDS), records)
+        watched = self.asked.watched()
+        tells = (self.is_told or any(self.wanted.values())) and self.fit(self.asked.of("sensitive"))
+        if not tells:
+            self.refuse_report()
+        records = records_of(self.staged, self.asked, self.max_records, watched) if tells or self.fit(watched) else None
+        domains = parts.domains_of(self.staged, self.asked, max(self.max_records, parts.LEAST_RECORDS), watched, records)
         cut = parts.cut(self.staged, self.asked, domains, records, self.part_rows, self.max_records, self.folder)
         del records
-        if cut.rolled_up:
-            self.refuse_report()
         copied = [name for name in _leaving(self.asked) if name not in self.qis]
         found = parts.search(self.staged, self.asked, domains, cut, self.folder, copied, self.stored)
         labels = found.where(F.col(KEY).isNotNull()).drop("facts")
@@ -372,13 +380,16 @@ class _Job:
         place = {name: f"r{i}" for i, name in enumerate(self.qis)} | {name: f"c{i}" for i, name in enumerate(copied)}
         keyed = rows.select(*(F.col(place[name]).alias(name) for name in _leaving(self.asked)), KEY, F.col("state").alias(STATE))
         due = domains.n_rows, domains.n_rows - removed
-        tells = not cut.rolled_up and (self.is_told or any(self.wanted.values()))
         judged = parts.generalizing(self.asked, domains, max(self.max_records, parts.LEAST_RECORDS),
-                                    lambda beside: self.tell(made, beside, cut, domains) if tells else None)
+                                    lambda beside: self.tell(made, beside, cut) if tells else None)
         made = _Made(keyed, due, judged, parts.json_of(parts.facts_of(found, cut, domains, removed)))
         return made
 
-    def tell(self, made: _Made, beside: Any, cut: Any, domains: Any) -> tuple[Any, Any] | None:
+    def fit(self, sensitive: list[str]) -> bool:
+        """Whether records of the quasi-identifiers and these columns fit the driver, most likely."""
+        return self.n_rows <= self.max_records or _spark_parts.fits(self.staged, self.asked, self.max_records, sensitive)
+
+    def tell(self, made: _Made, beside: Any, cut: Any) -> tuple[Any, Any] | None:
         """Findings, report and schema of the whole table, where it fits the driver as records, which are returned with what
         they became."""
         parts = _spark_parts
@@ -391,8 +402,7 @@ class _Job:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", KanonWarning)  # the run over the cut has said them
             release: Release = _functions.anonymize(data, policy=self.policy, **{
-                **self.options, **more, "count": COUNT, "order": "input", "output": None, **self.wanted, "given": given,
-                "domains": domains.table})
+                **self.options, **more, "count": COUNT, "order": "input", "output": None, **self.wanted, "given": given})
         parts.same_as_given(release, given, self.qis, made.due[1])
         made.json = parts.json_of({**release.facts, "parts": parts.facts_of_parts(cut)})
         made.report, made.schema = release._raw.kept("report"), release._raw.kept("schema")
