@@ -81,23 +81,26 @@ bench: all
 	@bench/run.sh $(BUILD)
 
 # Generated rows on Spark with two threads, and on a master with two worker processes: 1 and 10 million, one machine beside
-# it, and how it grows, the driver's memory included; then a global recoding. Some 4 GB of disk in /tmp.
+# it, and how it grows, the driver's memory included; then a global recoding. Some 3 GB of disk in /tmp, or wherever
+# SPARK_FOLDER says, where the generated tables then stay.
 SPARK_ROWS ?= 1000000 10000000
+SPARK_SCALE = $(BUILD)/test-venv/bin/python bench/spark/scale.py $(BUILD)
+SPARK_PLACE = $(if $(SPARK_FOLDER),--folder $(SPARK_FOLDER))
 bench-spark: all
 	@tools/need.sh test
 	@tools/test_venv.sh $(BUILD)/test-venv
 	@rm -f $(BUILD)/spark_scale.txt
-	@for rows in $(SPARK_ROWS); do for workers in 0 2; do \
-	    $(BUILD)/test-venv/bin/python bench/spark/scale.py $(BUILD) $$rows --algorithm mondrian --workers $$workers \
-	        $$([ $$workers = 0 ] && echo --one-machine) --lines $(BUILD)/spark_scale.txt || exit 1; done; \
-	    $(BUILD)/test-venv/bin/python bench/spark/scale.py $(BUILD) $$rows --recoding global --one-machine \
-	        --lines $(BUILD)/spark_scale.txt || exit 1; done
+	@for rows in $(SPARK_ROWS); do \
+	    for how in "--algorithm mondrian --one-machine" "--algorithm mondrian --workers 2" "--recoding global --one-machine"; do \
+	        $(SPARK_SCALE) $$rows $$how $(SPARK_PLACE) --lines $(BUILD)/spark_scale.txt || exit 1; \
+	    done; \
+	done
 
-# 100 million: 9.5 GB of input and about as much beside it in /tmp; hours on two cores.
+# 100 million: 9.5 GB of input and 10.5 GB beside it, in /tmp or SPARK_FOLDER, which is looked at first; an hour and more.
 bench-spark-100m: all
 	@tools/need.sh test
 	@tools/test_venv.sh $(BUILD)/test-venv
-	@$(BUILD)/test-venv/bin/python bench/spark/scale.py $(BUILD) 100000000 --algorithm mondrian
+	@$(SPARK_SCALE) 100000000 --algorithm mondrian $(SPARK_PLACE)
 
 format:
 	@tools/need.sh format

@@ -3,8 +3,9 @@
 
 What does a release on Spark take? Generated people, five quasi-identifiers, k = 10; one JSON line: seconds of every step,
 processor seconds of all processes, loss, memory of the driver (Python and Java), bytes that were shuffled, and the most disk
-that was in use beside the input. With --one-machine the program does the same table beside it. Python needs PySpark and
-PyArrow: BUILD/test-venv/bin/python.
+that was in use beside the input. With --one-machine the program does the same table beside it, and whether both released the
+same rows is told. Where the disk has too little room nothing is begun. Python needs PySpark and PyArrow:
+BUILD/test-venv/bin/python.
 
     --workers N                   a standalone master and N worker processes of one core each, started and ended here
     --master spark://HOST:PORT    somebody else's master; otherwise two threads here
@@ -42,18 +43,30 @@ said.add_argument("--lines", type=pathlib.Path, default=None)
 said.add_argument("--folder", type=pathlib.Path, default=None, help="where to work; what is there of the input is kept")
 said = said.parse_args()
 
+INPUT, BESIDE, RELEASE = 95, 105, 60  # bytes of disk for each row, as measured: see docs/scale.md
+
+place = said.folder or pathlib.Path(tempfile.mkdtemp(prefix="kanon-scale-"))
+place.mkdir(exist_ok=True)
+table = place / f"people{said.rows}.csv"
+needed = said.rows * ((0 if table.exists() else INPUT) + BESIDE + (RELEASE if said.one_machine else 0))
+free = shutil.disk_usage(place).free
+print(f"{said.rows:,} rows need about {needed / 1e9:.1f} GB of disk, and {place} has {free / 1e9:.1f} GB free", file=sys.stderr)
+if free < 1.1 * needed:
+    if said.folder is None:
+        place.rmdir()
+    sys.exit("scale.py: that is too little, so nothing is begun; say --folder (make: SPARK_FOLDER=...) for another place")
+
 package = (said.build / "bindings/python").resolve()
 sys.path.insert(0, str(package))
 os.environ["PYTHONPATH"] = str(package)
 os.environ["PYSPARK_PYTHON"] = sys.executable
 
 import kanon.spark  # noqa: E402
-from kanon import _spark_parts  # noqa: E402
+import pyarrow.csv  # noqa: E402
+import pyarrow.parquet  # noqa: E402
+from kanon import _functions, _spark_parts  # noqa: E402
 from pyspark.sql import SparkSession  # noqa: E402
 
-place = said.folder or pathlib.Path(tempfile.mkdtemp(prefix="kanon-scale-"))
-place.mkdir(exist_ok=True)
-table = place / f"people{said.rows}.csv"
 trees = place / "trees"
 trees.mkdir(exist_ok=True)
 if not table.exists():
@@ -89,6 +102,7 @@ timed(_spark_parts, "domains_of", "domains")
 timed(_spark_parts, "cut", "cut")
 timed(_spark_parts, "search", "search")
 timed(kanon.spark, "records_of", "count")
+timed(_functions, "anonymize", "library on the driver")
 timed(kanon.spark._Job, "write", "write and verify")
 
 
@@ -169,7 +183,7 @@ began = time.perf_counter()
 released = kanon.spark.anonymize(frame, output=str(work / "release.parquet"), json=str(work / "facts.json"),
                                  part_rows=said.part_rows, max_records=said.max_records, **ASKED)
 seconds = time.perf_counter() - began
-n_released = released.count()
+n_released, names = released.count(), released.columns
 done.set()
 
 
@@ -204,10 +218,20 @@ for path in (work / "events").rglob("*"):
             spilled += metrics.get("Disk Bytes Spilled", 0)
 facts = json.loads((work / "facts.json").read_text())
 line = {"question": "spark", "rows": said.rows, "recoding": said.recoding, "algorithm": said.algorithm or "auto",
-        "master": f"{said.workers} workers" if said.workers else said.master.partition(":")[0], "seconds": round(seconds, 1), "cpu_seconds": round(cpu, 1), "steps": steps, "released": n_released,
-        "lm": facts["loss"]["lm"], "parts": facts.get("parts"), "driver_python_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-        "driver_java_mb": most["java"] >> 20, "shuffled_mb": shuffled >> 20, "spilled_mb": spilled >> 20,
+        "master": f"{said.workers} workers" if said.workers else said.master.partition(":")[0], "seconds": round(seconds, 1),
+        "cpu_seconds": round(cpu, 1), "steps": steps, "released": n_released, "lm": facts["loss"]["lm"],
+        "levels": facts.get("levels"), "rolled_up": facts.get("rolled_up"), "parts": facts.get("parts"),
+        "driver_python_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, "driver_java_mb": most["java"] >> 20, "shuffled_mb": shuffled >> 20, "spilled_mb": spilled >> 20,
         "disk_mb": most["disk"] >> 20, "input_mb": table.stat().st_size >> 20, "load": round(os.getloadavg()[0], 1)}
+
+
+def rows_of(dataset):
+    """Distinct rows and how often they are there, in an order of their own."""
+    texts = {name: dataset[name].cast(pyarrow.string()).fill_null("") for name in sorted(dataset.column_names)}
+    counted = pyarrow.table(texts).group_by(list(texts), use_threads=False).aggregate([([], "count_all")])
+    return counted.sort_by([(name, "ascending") for name in texts]).combine_chunks()
+
+
 if said.one_machine:
     words = [word for key, value in ASKED.items() if value is not None
              for pair in (value.items() if isinstance(value, dict) else [(None, value)])
@@ -219,7 +243,10 @@ if said.one_machine:
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     line |= {"one_machine_seconds": round(time.perf_counter() - began, 1), "one_machine_lm": one["loss"]["lm"],
              "one_machine_cpu_seconds": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1),
-             "one_machine_mb": one["peak_bytes"] >> 20}
+             "one_machine_mb": one["peak_bytes"] >> 20, "one_machine_levels": one.get("levels")}
+    as_text = pyarrow.csv.ConvertOptions(column_types={name: pyarrow.string() for name in names})
+    line["same_rows"] = rows_of(pyarrow.csv.read_csv(work / "one.csv", convert_options=as_text)).equals(
+        rows_of(pyarrow.parquet.read_table(work / "release.parquet")))
 print(json.dumps(line), flush=True)
 if said.lines is not None:
     earlier = [json.loads(text) for text in said.lines.read_text().splitlines()] if said.lines.exists() else []

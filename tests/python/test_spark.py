@@ -111,6 +111,18 @@ class SmallSpark(Case):
         self.assertEqual(there, due)
 
 
+class Bench(Case):
+    def test_what_does_not_fit_the_disk_is_not_begun(self):
+        build = pathlib.Path(os.environ["KANON_PROGRAM"]).parent
+        bench = pathlib.Path(__file__).resolve().parents[2] / "bench/spark/scale.py"
+        done = subprocess.run([sys.executable, str(bench), str(build), str(10**12), "--folder", str(self.folder)],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1,000,000,000,000 rows need about 200000.0 GB of disk", done.stderr)
+        self.assertIn("too little, so nothing is begun", done.stderr)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+
 @unittest.skipIf(LACKS, LACKS)
 class Spark(SmallSpark):
     def test_the_answer_is_that_of_one_machine(self):
