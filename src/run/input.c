@@ -117,14 +117,21 @@ kn_status kn_input_new_beside(kn_input **out, const kn_input *first, kn_error *e
     return input_new(out, first->request, first, err);
 }
 
+void kn_input_forget_domains(kn_input *input)
+{
+    kn_tuples_free(input->tuples);
+    for (uint32_t q = 0; input->domains != NULL && q < input->n_qis; q++) kn_domain_free(input->domains[q]);
+    kn_free(input->domains);
+    input->tuples = NULL;
+    input->domains = NULL;
+}
+
 void kn_input_free(kn_input *input)
 {
     if (input == NULL) return;
     kn_models_free(input->models);
     kn_objective_free(input->objective);
-    kn_tuples_free(input->tuples);
-    for (uint32_t q = 0; input->domains != NULL && q < input->n_qis; q++) kn_domain_free(input->domains[q]);
-    kn_free(input->domains);
+    kn_input_forget_domains(input);
     kn_free(input->choices);
     kn_free(input->withheld);
     kn_free(input->derived);

@@ -68,6 +68,7 @@ kn_status kn_input_ask_for_qis(kn_error *err); /* fails, with the question */
 kn_status kn_input_need_qis(const kn_input *input, kn_error *err);
 /* `must_be_tree`: full-domain algorithms; columns without a hierarchy get the automatic tree. */
 kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err);
+void kn_input_forget_domains(kn_input *input); /* what encoding made */
 /* The same with the domains that `anonymize` had for this request: a release is read back as it was written. */
 kn_status kn_input_encode_again(kn_input *input, kn_error *err);
 kn_status kn_input_goals(kn_input *input, kn_error *err);

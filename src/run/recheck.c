@@ -84,6 +84,7 @@ kn_status kn_recheck(kn_verdict **out, kn_input *input, const kn_written *writte
         .order = written->order,
         .n_order = written->n_order,
         .order_is_input = written->order_is_input,
+        .ends_on_widths = written->guesses_trees,
         .counts_persons = request->person != NULL,
         .are_households = request->unit == KN_UNIT_HOUSEHOLD,
         .fold_sensitive = request->fold_sensitive,

@@ -17,6 +17,7 @@ typedef struct kn_written {
     const uint32_t *order;     /* original row of each released row; NULL: not known */
     uint32_t n_order;
     bool order_is_input; /* the user says that the rows stand as in the original */
+    bool guesses_trees;  /* nobody said that columns without a hierarchy have automatic trees */
 } kn_written;
 
 kn_status kn_recheck(kn_verdict **out, kn_input *input, const kn_written *written, kn_error *err);

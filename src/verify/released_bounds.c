@@ -361,10 +361,23 @@ static uint32_t first_row_of(const kn_sheet *sheet, const kn_sheet_column *colum
     return row;
 }
 
+/* What intervals end on: the column's grid, or where it matters multiples of the smallest width of its tree. A top and
+ * a bottom are ends of their own, and rounding is looked at elsewhere. */
+static const char *grid_of(const kn_verify_request *request, const kn_verify_column *about)
+{
+    const kn_domain *domain = about->domain;
+    const bool is_number = about->type == KN_TYPE_INT || about->type == KN_TYPE_DECIMAL;
+    if (domain == NULL) return NULL;
+    if (domain->kind != KN_DOMAIN_TREE) return kn_domain_grid_name(domain);
+    if (!request->ends_on_widths || !is_number || kn_part_ends_at_values(domain)) return NULL;
+    if (kn_domain_top(domain) != NULL || kn_domain_bottom(domain) != NULL || kn_domain_round(domain) != NULL)
+        return NULL;
+    return kn_domain_mean_grid(domain);
+}
+
 kn_buffer kn_recount_describe_grid(const kn_recount *recount, uint32_t column)
 {
-    const kn_verify_column *about = &recount->request->columns[column];
-    const char *grid = about->domain != NULL ? kn_domain_grid_name(about->domain) : NULL;
+    const char *grid = grid_of(recount->request, &recount->request->columns[column]);
     char name[KN_SHOWN_BYTES], cell[KN_SHOWN_BYTES];
     if (grid == NULL || recount->in_release[column] == KN_NONE) return (kn_buffer){0};
     const kn_sheet_column *released = &recount->release->columns[recount->in_release[column]];

@@ -64,6 +64,7 @@ typedef struct kn_verify_request {
                             there is no original. With rows removed, which ones is found by fitting them */
     bool are_households; /* persons are called so */
     bool counts_persons; /* k is about persons, whether or not a column says who: rows enough prove nothing then */
+    bool ends_on_widths; /* intervals of automatic trees end on multiples of the smallest width, too */
     bool fold_sensitive; /* sensitive texts that differ by case or blanks count as one value */
     bool guard_formulas; /* formulas in the release (base/formula.h) carry a leading ' */
     kn_files *files;     /* of the run; may be NULL */
