@@ -629,6 +629,15 @@ done:
     return status;
 }
 
+bool kn_input_may_have_trees(const kn_input *input)
+{
+    const kn_algorithm *algorithm;
+    const char *params, *why;
+    return strcmp(input->request->algorithm, "auto") == 0 &&
+           kn_input_algorithm(&algorithm, &params, &why, input->request, input->table, NULL) == KN_OK &&
+           !kn_algorithm_needs_trees(algorithm);
+}
+
 kn_status kn_input_encode_again(kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;

@@ -69,6 +69,8 @@ kn_status kn_input_need_qis(const kn_input *input, kn_error *err);
 /* `must_be_tree`: full-domain algorithms; columns without a hierarchy get the automatic tree. */
 kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err);
 void kn_input_forget_domains(kn_input *input); /* what encoding made */
+/* Nobody said which search made a release, and it was not taken for one that needs trees. */
+bool kn_input_may_have_trees(const kn_input *input);
 /* The same with the domains that `anonymize` had for this request: a release is read back as it was written. */
 kn_status kn_input_encode_again(kn_input *input, kn_error *err);
 kn_status kn_input_goals(kn_input *input, kn_error *err);

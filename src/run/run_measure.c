@@ -86,6 +86,19 @@ done:
     return status;
 }
 
+/* Nobody may have said which search made the release: what is none of a local one can be one with automatic trees. */
+static kn_status read_either(kn_release **out, kn_input *input, const char *path, kn_error *err)
+{
+    kn_error first = {0}, ignored = {0};
+    const kn_status status = read_release(out, input, path, &first);
+    if (status == KN_OK) return KN_OK;
+    if (status != KN_INPUT || !kn_input_may_have_trees(input)) return kn_error_pass(err, status, &first);
+    kn_input_forget_domains(input);
+    if (kn_input_encode(input, true, &ignored) == KN_OK && read_release(out, input, path, &ignored) == KN_OK)
+        return KN_OK;
+    return kn_error_pass(err, status, &first);
+}
+
 kn_status kn_job_measure(kn_result **out, const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -101,7 +114,7 @@ kn_status kn_job_measure(kn_result **out, const kn_request *request, kn_error *e
     KN_TRY(kn_input_read(input, request->data, KN_COLUMNS_OF_DATA, err));
     KN_TRY(kn_input_encode_again(input, err));
     kn_input_suppression(input);
-    KN_TRY(read_release(&release, input, request->release, err));
+    KN_TRY(read_either(&release, input, request->release, err));
     facts.tuples = input->tuples;
     facts.release = release;
     KN_TRY(kn_facts_losses(&facts, input->pool, err));

@@ -55,15 +55,11 @@ static kn_status try_trees(kn_verdict **verdict, kn_input *input, const kn_writt
     kn_status status = KN_OK;
     kn_error ignored = {0};
     kn_verdict *again = NULL;
-    const kn_algorithm *algorithm;
-    const char *params, *why;
     kn_domain **domains = input->domains;
     kn_tuples *tuples = input->tuples;
     const size_t n_warnings = input->warnings.n;
     kn_written guess = *written;
-    KN_TRY(kn_input_algorithm(&algorithm, &params, &why, input->request, input->table, err));
-    const bool is_chosen = strcmp(input->request->algorithm, "auto") == 0 && !kn_algorithm_needs_trees(algorithm);
-    if (domains == NULL || !is_chosen || !values_do_not_fit(*verdict)) return KN_OK;
+    if (domains == NULL || !values_do_not_fit(*verdict) || !kn_input_may_have_trees(input)) return KN_OK;
     guess.guesses_trees = true;
     input->domains = NULL;
     input->tuples = NULL;
@@ -80,7 +76,6 @@ static kn_status try_trees(kn_verdict **verdict, kn_input *input, const kn_writt
     input->domains = domains;
     input->tuples = tuples;
     input->warnings.n = n_warnings;
-done:
     kn_verdict_free(again);
     return status;
 }
