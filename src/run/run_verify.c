@@ -39,11 +39,17 @@ done:
     return status;
 }
 
-static bool values_do_not_fit(const kn_verdict *verdict)
+/* Broken as releases of a full-domain search are that are taken for those of a local one: values that it would write
+ * otherwise, or * everywhere in all rows, which is the top of every tree there. */
+static bool may_be_of_trees(const kn_verdict *verdict)
 {
-    for (size_t i = 0; i < verdict->n_checks; i++)
-        if (verdict->checks[i].name != NULL && strcmp(verdict->checks[i].name, KN_CHECK_VALUES) == 0)
-            return verdict->checks[i].state == KN_CHECK_BROKEN;
+    const bool all_stars = verdict->n_rows > 0 && verdict->n_suppressed == verdict->n_rows;
+    for (size_t i = 0; i < verdict->n_checks; i++) {
+        const kn_check *check = &verdict->checks[i];
+        if (check->name == NULL || check->state != KN_CHECK_BROKEN) continue;
+        if (strcmp(check->name, KN_CHECK_VALUES) == 0) return true;
+        if (strcmp(check->name, KN_CHECK_SUPPRESSED) == 0 && all_stars) return true;
+    }
     return false;
 }
 
@@ -59,7 +65,7 @@ static kn_status try_trees(kn_verdict **verdict, kn_input *input, const kn_writt
     kn_tuples *tuples = input->tuples;
     const size_t n_warnings = input->warnings.n;
     kn_written guess = *written;
-    if (domains == NULL || !values_do_not_fit(*verdict) || !kn_input_may_have_trees(input)) return KN_OK;
+    if (domains == NULL || !may_be_of_trees(*verdict) || !kn_input_may_have_trees(input)) return KN_OK;
     guess.guesses_trees = true;
     input->domains = NULL;
     input->tuples = NULL;
