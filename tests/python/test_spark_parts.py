@@ -90,22 +90,25 @@ class Models(SmallSpark):
         """Of random classes, at limits just beside what the library says of the worst of them."""
         from kanon import _spark_checks
         draw = random.Random(6)
-        rows = [{"q": draw.choice("abc"), "ill": draw.choice(["flu", "gout", "cold", None, "Flu "]),
+        rows = [{"q": draw.choice("abc"), "ill": draw.choice(["flu", "gout", "cold", None, "Flu ", "\tFLU\u00a0"]),
                  "pay": draw.choice([None, 5, 10, 20, 100])} for _ in range(90)]
         frame = self.spark.createDataFrame([tuple(row.values()) for row in rows], "q string, ill string, pay int")
         joined = frame.selectExpr("q", "ill", "pay", "q as now0")
         columns = {name: [row[name] for row in rows] for name in rows[0]}
-        (self.folder / "ill.csv").write_text("flu;caught;*\ncold;caught;*\ngout;grown;*\nFlu ;caught;*\n")
+        (self.folder / "ill.csv").write_text("flu;caught;*\ncold;caught;*\ngout;grown;*\nFlu ;caught;*\n\tFLU\u00a0;grown;*\n")
         for name, kind, letter, column, joint in [
                 ("t-closeness", "distance=hierarchical", "t", "ill", ""),
                 ("t-closeness", "distance=hierarchical", "t", "ill", "joint=yes"),
                 ("t-closeness", "distance=ordered", "t", "ill", ""), ("t-closeness", "distance=ordered", "t", "ill", "joint=yes"),
                 ("alpha-k", "", "alpha", "ill", ""), ("alpha-k", "values=flu|gout", "alpha", "ill", "joint=yes"),
                 ("t-closeness", "distance=ordered", "t", "pay", ""), ("t-closeness", "distance=ordered", "t", "pay", "joint=yes"),
-                ("t-closeness", "", "t", "ill", "joint=yes"), ("l-diversity", "kind=entropy", "l", "ill", "joint=yes")]:
-            said = ",".join(filter(None, [f"column={column}", kind, joint]))
+                ("t-closeness", "", "t", "ill", "joint=yes"), ("l-diversity", "kind=entropy", "l", "ill", "joint=yes"),
+                ("l-diversity", "kind=entropy", "l", "ill", "fold"), ("alpha-k", "values=FLU", "alpha", "ill", "fold")]:
+            is_folded = joint == "fold"
+            said = ",".join(filter(None, [f"column={column}", kind, "" if is_folded else joint]))
             loose = {"alpha": "1", "t": "1", "l": "1", "beta": "1000"}[letter]
-            asked = {"qi": "q", "sensitive": ["ill", "pay"], "k": 1, "model": f"{name}:{letter}={loose},{said}"}
+            asked = {"qi": "q", "sensitive": ["ill", "pay"], "k": 1, "model": f"{name}:{letter}={loose},{said}",
+                     "fold_sensitive": is_folded}
             if column == "ill" and "distance" in kind:
                 asked["hierarchy"] = {"ill": self.folder / "ill.csv"}
             release = kanon.anonymize(columns, algorithm="mondrian", report=False, **asked)
@@ -117,6 +120,78 @@ class Models(SmallSpark):
                 n = _spark_checks.broken_classes(frame, joined, spark_asked, name, {**parameters, letter: str(limit)})
                 holds = limit >= worst if letter != "l" else limit <= worst
                 self.assertEqual(n == 0, holds, (name, said, worst, limit))
+
+
+@unittest.skipIf(LACKS, LACKS)
+class Guards(SmallSpark):
+    """Each check alone, on a few rows, by hand."""
+
+    NAMES = ["who", "q", "ill", "note"]
+    ROWS = [("1", "a", "flu", "x"), ("2", "a", "flu", "x"), ("3", "a", "flu", None), ("4", "a", "gout", "y"),
+            ("4", "b", "gout", "x"), ("4", "b", "gout", "y"), (None, "c", "gout", "x"), (None, "c", "flu", "x")]
+
+    def setUp(self):
+        super().setUp()
+        rows = [(key, *row) for key, row in enumerate(self.ROWS)]
+        self.staged = self.spark.createDataFrame(rows, f"{kanon.spark.KEY} long, who string, q string, ill string, note string").cache()
+        self.keyed = self.staged.drop("who")
+
+    def judged(self, keyed, written=None, due=(8, 8)):
+        """What is said of rows with keys, and of the files; nothing: they are what they should be."""
+        asked = kanon.spark._Asked(self.NAMES, None, {"qi": "q", "sensitive": "ill", "insensitive": "note", "person": "who", "k": 1})
+        written = keyed.drop(kanon.spark.KEY) if written is None else written
+        checks = kanon.spark._Checks(self.staged, keyed, written, asked, due, lambda checks, joined: None, lambda frame, name: frame)
+        try:
+            checks.rows()
+            checks.same_rows(written)
+        except kanon.NotMet as error:
+            return str(error).partition("released: ")[2]
+        return ""
+
+    def test_rows_and_files(self):
+        from pyspark.sql import functions as F
+        key, keyed = F.col(kanon.spark.KEY), self.keyed
+        first = lambda name, value: keyed.withColumn(name, F.when(key == 0, F.lit(value)).otherwise(F.col(name)))
+        self.assertEqual(self.judged(keyed), "")
+        self.assertEqual(self.judged(first("q", "*")), "")  # what it may become is not for these
+        self.assertIn("7 rows of 8, where 8 of 8 are due", self.judged(keyed.where(key > 0)))
+        self.assertEqual(self.judged(keyed.where(key > 0), due=(8, 7)), "")
+        self.assertIn("where 7 of 8 are due", self.judged(keyed, due=(8, 7)))
+        self.assertIn("where 8 of 9 are due", self.judged(keyed, due=(9, 8)))
+        self.assertIn("1 rows are there twice", self.judged(first(kanon.spark.KEY, 1)))  # who has the same cells
+        self.assertIn("1 are none of the input's", self.judged(first(kanon.spark.KEY, -5)))
+        self.assertIn("1 have other copied cells", self.judged(first("note", "y")))
+        self.assertIn("1 have other copied cells", self.judged(first("ill", None)))
+        self.assertIn("8 have other copied cells", self.judged(keyed.withColumn("ill", F.lit(None).cast("string"))))
+        files = keyed.drop(kanon.spark.KEY)
+        self.assertEqual(self.judged(keyed, files.orderBy("note", "q")), "")
+        for spoiled, said in ((files.withColumn("who", F.lit("1")), "the columns are"), (files.drop("note"), "the columns are"),
+                              (files.limit(7), "distinct rows"), (files.union(files.limit(1)), "distinct rows"),
+                              (files.withColumn("note", F.when(F.col("q") == "c", "z").otherwise(F.col("note"))), "distinct rows")):
+            self.assertIn(said, self.judged(keyed, spoiled))
+
+    # Of three classes, a (flu 3, gout 1), b (gout 2, of one person) and c (one each, of nobody), in a table that is half of
+    # each: how many break a model, beside and beyond the limit of some.
+    BROKEN = [
+        ("k-anonymity", {"k": "2"}, 0), ("k-anonymity", {"k": "3"}, 2), ("l-diversity", {"l": "2"}, 1), ("l-diversity", {"l": "3"}, 3),
+        ("l-diversity", {"l": "1.75", "kind": "entropy"}, 1), ("l-diversity", {"l": "1.76", "kind": "entropy"}, 2),  # e^0.5623
+        ("l-diversity", {"l": "1.33", "kind": "frequency"}, 1), ("l-diversity", {"l": "1.34", "kind": "frequency"}, 2),
+        ("l-diversity", {"l": "2", "kind": "recursive", "c": "3.1"}, 1), ("l-diversity", {"l": "2", "kind": "recursive", "c": "3"}, 2),
+        ("p-sensitive", {"p": "1"}, 0), ("p-sensitive", {"p": "2"}, 1),
+        ("t-closeness", {"t": "0.5"}, 0), ("t-closeness", {"t": "0.49"}, 1), ("t-closeness", {"t": "0.24"}, 2),
+        ("beta-likeness", {"beta": "1", "enhanced": "no"}, 0), ("beta-likeness", {"beta": "0.99", "enhanced": "no"}, 1),
+        ("beta-likeness", {"beta": "5"}, 1), ("beta-likeness", {"beta": "0.49"}, 2),  # ln 2 is the most
+        ("delta-disclosure", {"delta": "99"}, 1), ("delta-disclosure", {"delta": "0.9"}, 2),  # b lacks a value; a: log2 2
+        ("alpha-k", {"alpha": "0.75"}, 1), ("alpha-k", {"alpha": "0.74"}, 2), ("alpha-k", {"alpha": "0.5", "values": "flu"}, 1)]
+    OF_PERSONS = [("k-anonymity", {"k": "1"}, 0), ("k-anonymity", {"k": "2"}, 2), ("k-anonymity", {"k": "5"}, 3)]
+
+    def test_models_at_their_limits(self):
+        for cases, person in ((self.BROKEN, {}), (self.OF_PERSONS, {"person": "who"})):
+            asked = kanon.spark._Asked(self.NAMES, None, {"qi": "q", "sensitive": "ill", "insensitive": "note", "k": 1, **person})
+            joined = self.staged.withColumn("now0", self.staged["q"])
+            for name, parameters, n_broken in cases:
+                found = kanon.spark.broken_classes(self.staged, joined, asked, name, parameters)
+                self.assertEqual(found, n_broken, (name, parameters, person))
 
 
 @unittest.skipIf(LACKS, LACKS)
@@ -299,6 +374,8 @@ class Parts(SmallSpark):
         self.assertIn("1 are none of the input's", self.spoiled(frame, nobody, **asked))
         other = lambda data: data.withColumn("c1", F.when(key == 0, F.lit("x")).otherwise(F.col("c1")))
         self.assertIn("1 have other copied cells", self.spoiled(frame, other, **asked))
+        silent = lambda data: data.where(key.isNotNull())  # what parts say of themselves is lost
+        self.assertIn("some parts came back", self.spoiled(frame, silent, **asked))
 
     def test_tuples_that_do_not_fit_are_rolled_up_for_the_cut(self):
         rows = tables(random.Random(13), 300)

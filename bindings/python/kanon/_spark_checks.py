@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -15,6 +15,7 @@ from .errors import KanonWarning, NotMet, UsageError
 
 NUMBER = r"^[+-]?[0-9]+([.][0-9]+)?$"
 ISO_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
+BLANKS_AROUND = "^[ \\t\\r\\n\u00a0]+|[ \\t\\r\\n\u00a0]+$"
 
 
 # --- What a class must satisfy ----------------------------------------------------------------------------------------
@@ -212,8 +213,7 @@ def broken_classes(staged: Any, joined: Any, asked: Asked, name: str, parameters
     elif parameters.get("distance") == "ordered":
         counted = _with_all_values(rows, sizes, shares, keys, _leaves_of(staged, asked, column))
     else:
-        counted = join_equal(rows, sizes, keys) if keys else rows.crossJoin(sizes)
-        counted = join_equal(counted, shares, ["value"])
+        counted = join_equal(join_equal(rows, sizes, keys), shares, ["value"])
     if name == "alpha-k":
         counted = _with_protected(counted, asked, parameters.get("values"))
     classes = counted.groupBy(*keys).agg(_HISTOGRAMS[name](F, parameters).alias("holds"))
@@ -223,8 +223,16 @@ def broken_classes(staged: Any, joined: Any, asked: Asked, name: str, parameters
 def _value(asked: Asked, column: str) -> Any:
     F = import_module("pyspark.sql.functions")
 
-    value = plain(F.col(quoted(column)), asked.nulls)
-    return F.lower(F.trim(value)) if asked.one("fold-sensitive") == "yes" else value
+    return _folded(plain(F.col(quoted(column)), asked.nulls), asked)
+
+
+def _folded(text: Any, asked: Asked) -> Any:
+    """With fold_sensitive, the text without what does not count: case, and blanks around it, as in base/fold.h."""
+    F = import_module("pyspark.sql.functions")
+
+    if asked.one("fold-sensitive") != "yes":
+        return text
+    return F.translate(F.lower(F.regexp_replace(text, BLANKS_AROUND, "")), "ςſ", "σs")
 
 
 def _with_all_values(rows: Any, sizes: Any, shares: Any, keys: list[str], leaves: Any) -> Any:
@@ -234,13 +242,13 @@ def _with_all_values(rows: Any, sizes: Any, shares: Any, keys: list[str], leaves
     Window = import_module("pyspark.sql").Window
 
     by_number = F.expr("try_cast(value as decimal(38,12))")
-    odd = shares.limit(0) if leaves is not None else shares.where(F.col("value").isNotNull() & ~F.col("value").rlike(NUMBER) & ~F.col("value").rlike(ISO_DATE)).limit(1)
-    if odd.count():
+    value = F.col("value")
+    if leaves is None and shares.where(value.isNotNull() & ~value.rlike(NUMBER) & ~value.rlike(ISO_DATE)).limit(1).count():
         raise UsageError("t-closeness with distance=ordered: the values are neither numbers nor dates as 2024-01-31, so "
                          "Spark cannot count again in their order; take distance=equal", option="model")
     if leaves is not None:
         shares = shares.join(leaves, "value", "left")  # a missing value has none
-    by_value = Window.orderBy(F.col("value").isNull(), F.col("leaf") if leaves is not None else by_number, F.col("value"))
+    by_value = Window.orderBy(value.isNull(), F.col("leaf") if leaves is not None else by_number, value)
     ranked = shares.withColumn("rank", F.row_number().over(by_value)).withColumn("n_values", F.count(F.lit(1)).over(
         Window.partitionBy(F.lit(1))))
     all_values = sizes.crossJoin(ranked)
@@ -328,8 +336,7 @@ def _with_nodes(rows: Any, sizes: Any, shares: Any, keys: list[str], nodes: Any)
 
     below = join_equal(shares, nodes, ["value"]).groupBy("node").agg(F.sum("share").alias("share"))
     found = join_equal(rows, nodes, ["value"]).groupBy(*keys, "node", "height").agg(F.sum("n").alias("n"))
-    counted = join_equal(found, sizes, keys) if keys else found.crossJoin(sizes)
-    return counted.join(F.broadcast(below), "node")
+    return join_equal(found, sizes, keys).join(F.broadcast(below), "node")
 
 
 def _with_protected(counted: Any, asked: Asked, values: str | None) -> Any:
@@ -340,19 +347,18 @@ def _with_protected(counted: Any, asked: Asked, values: str | None) -> Any:
         return counted.withColumn("protected", F.lit(True))
     named = [re.sub(r"\\\|", "|", value) for value in re.findall(r"(?:\\\||[^|])+", values)]
     frame = counted.sparkSession.createDataFrame([(value,) for value in named], "named string")
-    folded = F.lower(F.trim("named")) if asked.one("fold-sensitive") == "yes" else F.col("named")
-    frame = frame.select(plain(folded, asked.nulls).alias("named"), F.lit(True).alias("is_named")).distinct()
+    folded = _folded(plain(F.col("named"), asked.nulls), asked)
+    frame = frame.select(folded.alias("named"), F.lit(True).alias("is_named")).distinct()
     return counted.join(F.broadcast(frame), counted["value"].eqNullSafe(frame["named"]), "left") \
         .withColumn("protected", F.coalesce("is_named", F.lit(False))).drop("named", "is_named")
 
 
-def join_equal(left: Any, right: Any, keys: Iterable[str]) -> Any:
-    """An inner join in which a missing cell equals a missing cell."""
-    condition = None
-    renamed = right
-    keys = list(keys)
+def join_equal(left: Any, right: Any, keys: list[str]) -> Any:
+    """An inner join in which a missing cell equals a missing cell; without keys, of everything with everything."""
+    F = import_module("pyspark.sql.functions")
+
+    condition, renamed = F.lit(True), right
     for i, key in enumerate(keys):
         renamed = renamed.withColumnRenamed(key, f"__right{i}")
-        one = left[quoted(key)].eqNullSafe(renamed[f"__right{i}"])
-        condition = one if condition is None else condition & one
+        condition &= left[quoted(key)].eqNullSafe(renamed[f"__right{i}"])
     return left.join(renamed, condition).drop(*(f"__right{i}" for i in range(len(keys))))

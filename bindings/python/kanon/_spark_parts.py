@@ -7,7 +7,7 @@
 
 So labels, prices and distributions mean the same in every part, and a part's answer depends on its rows alone: not on
 partitions, executors or retries. Parts are cut where the table has few distinct tuples as much as where it has many:
-tuples that do not fit the driver are first rolled up, see _rolled_up. How many rows each part may suppress is dealt out
+tuples that do not fit the driver are first rolled up, see rolled_up. How many rows each part may suppress is dealt out
 before; whether suppressed rows stay is decided once, for all parts, by spark.py."""
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from typing import Any
 from . import _functions, _kanon
 from ._run import run
 from ._settings import Settings
-from ._spark_records import COUNT, KEY, PEOPLE, RELEASES, STATE, Asked, mapping_of, quoted, records_of, sent_to_all
+from ._spark_records import COUNT, KEY, PEOPLE, RELEASES, STATE, Asked, mapping_of, quoted, records_of, same_cells, sent_to_all
 from .errors import KanonError, KanonWarning, NotMet, ResourceError, UsageError
 from .results import Release, Verdict
 
@@ -522,24 +522,20 @@ def search(staged: Any, asked: Asked, domains: Domains, parts: Parts, folder: An
     computed again."""
     types = import_module("pyspark.sql.types")
     F = import_module("pyspark.sql.functions")
-    spark, qis, runs_of = staged.sparkSession, asked.of("qi"), parts.frame
-    limit = limit_of(asked, domains.n_rows)
-    limits = dealt(limit, parts.rows)
+    spark, qis = staged.sparkSession, asked.of("qi")
+    limits = dealt(limit_of(asked, domains.n_rows), parts.rows)
     effort = int(asked.one("effort") or 0)
     efforts = [max(1, effort * n // max(1, domains.n_rows)) for n in parts.rows] if effort else None
     shipped = spark.sparkContext.broadcast(pickle.dumps(_shipped(asked, domains, limits, efforts, copied)))
 
     spark.createDataFrame(parts.tuples).write.parquet(folder.inside("tuples"))
     found = spark.read.parquet(folder.inside("tuples"))
-    condition = F.lit(True)
-    for i, name in enumerate(qis):
-        condition &= runs_of[quoted(name)].eqNullSafe(found[f"{i}"])
     sent = dict.fromkeys([*seen_by(asked), *copied])
     # Rows that differ in copied columns only are told apart, too, so that the order does not depend on how they came.
     unseen = [name for name in copied if name not in seen_by(asked)]
     tie = F.xxhash64(*(F.col(quoted(name)) for name in unseen)) if unseen else F.lit(0)
-    placed = runs_of.join(sent_to_all(found, parts.tuples), condition)
-    rows = placed if runs_of is staged else staged.join(placed.select(KEY, "part"), KEY)
+    placed = parts.frame.join(sent_to_all(found, parts.tuples), same_cells(parts.frame, qis, found))
+    rows = placed if parts.frame is staged else staged.join(placed.select(KEY, "part"), KEY)
     rows = rows.select("part", KEY, tie.alias(TIE), *map(quoted, sent))
 
     def work(key: Any, table: Any) -> Any:
@@ -621,6 +617,7 @@ def generalizing(asked: Asked, domains: Domains, max_pairs: int,
 
     def check(checks: Any, joined: Any) -> None:
         pa = import_module("pyarrow")
+        pc = import_module("pyarrow.compute")
         F = import_module("pyspark.sql.functions")
 
         known = tell(checks.beside)
@@ -634,8 +631,8 @@ def generalizing(asked: Asked, domains: Domains, max_pairs: int,
             if pairs.num_rows > max_pairs:
                 raise ResourceError(f"column '{name}': more than {max_pairs:,} pairs of values and labels, too many for the "
                                     "driver to judge; give it memory and a larger max_records", option="max_records")
-            own = domains.table.filter(import_module("pyarrow.compute").equal(domains.table["column"], name))
-            settings = Settings("verify", options=[(option, value) for option, value in _about(asked, name)])
+            own = domains.table.filter(pc.equal(domains.table["column"], name))
+            settings = Settings("verify", options=_about(asked, name))
             settings.add_table("release", pa.table({name: pairs["now"]}))
             settings.add_table("original", pa.table({name: pairs["was"]}))
             settings.add_table("domains", own)

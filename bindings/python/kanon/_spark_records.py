@@ -154,6 +154,14 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+def same_cells(frame: Any, names: Sequence[str], found: Any) -> Any:
+    """The condition that rows of a frame are joined by to tuples, of which the columns are called 0, 1, ..."""
+    condition = import_module("pyspark.sql.functions").lit(True)
+    for i, name in enumerate(names):
+        condition &= frame[quoted(name)].eqNullSafe(found[f"{i}"])
+    return condition
+
+
 # --- The mapping ----------------------------------------------------------------------------------------------------
 
 

@@ -34,7 +34,7 @@ from . import _functions, _kanon, _spark_parts
 from ._settings import OPTIONS
 from ._spark_checks import Checks as _Checks
 from ._spark_checks import broken_classes, now_beside, refuse_models, same_tuples
-from ._spark_records import COUNT, KEY, OF_SENSITIVE, PEOPLE, STATE, mapping_of, quoted, records_of, sent_to_all
+from ._spark_records import COUNT, KEY, OF_SENSITIVE, PEOPLE, STATE, mapping_of, quoted, records_of, same_cells, sent_to_all
 from ._spark_records import Asked as _Asked
 from .errors import InputError, KanonError, KanonWarning, NotMet, ResourceError, UsageError
 from .policy import Policy
@@ -159,15 +159,28 @@ def _write(frame: Any, path: str, form: str) -> None:
     writer.save(path)
 
 
-def _write_text(path: str, text: str) -> None:
-    beside = f"{path}.{secrets.token_hex(6)}"
-    try:
-        with open(beside, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(beside, path)
-    finally:
-        if os.path.exists(beside):
-            os.unlink(beside)
+class _Texts:
+    """Files of the driver, by their paths: written beside them, so that what cannot be written is known before the release
+    takes its place; after that they take theirs. What is left over is removed."""
+
+    def __init__(self, texts: dict[str | None, str | None]) -> None:
+        self.beside = {path: f"{path}.{secrets.token_hex(6)}" for path in texts if path is not None}
+        for path, beside in self.beside.items():
+            try:
+                with open(beside, "x", encoding="utf-8") as file:
+                    file.write(texts[path] or "")
+            except OSError as error:
+                self.remove()
+                raise InputError(f"{path}: {error.strerror}; nothing was released", file=path) from None
+
+    def publish(self) -> None:
+        for path, beside in self.beside.items():
+            os.replace(beside, path)
+
+    def remove(self) -> None:
+        for beside in self.beside.values():
+            if os.path.exists(beside):
+                os.unlink(beside)
 
 
 # --- All of it ------------------------------------------------------------------------------------------------------
@@ -230,6 +243,9 @@ def anonymize(df: Any, policy: Policy | str | os.PathLike[str] | None = None, *,
     form = format or (os.path.splitext(output.rstrip("/"))[1][1:] or "parquet")
     if form not in FORMATS:
         raise UsageError(f"'{form}' is no format: {', '.join(FORMATS)}", option="format")
+    for option, number in {"max_records": max_records, "part_rows": part_rows}.items():
+        if number < 1:
+            raise UsageError(f"{option} is {number}, and must be at least 1", option=option)
     asked = _Asked(df.columns, policy, options)
     _refuse_what_cannot_be(asked, df.columns)
     wanted = {"report": report is not None, "schema": schema is not None}
@@ -240,12 +256,14 @@ def anonymize(df: Any, policy: Policy | str | os.PathLike[str] | None = None, *,
         job = _Job(df, asked, policy, options, folder, form, wanted, json is not None, max_records, part_rows)
         made = job.local_recoding() if _spark_parts.is_local(asked) else job.global_recoding()
         checks = job.write(made)
-        folder.publish("release", lambda path: checks.same_rows(job.read(path)))
+        texts = _Texts({json: made.json, report: made.report, schema: made.schema})
+        try:
+            folder.publish("release", lambda path: checks.same_rows(job.read(path)))
+            texts.publish()
+        finally:
+            texts.remove()
     finally:
         folder.remove()
-    for path, text in {json: made.json, report: made.report, schema: made.schema}.items():
-        if path is not None:
-            _write_text(path, text or "")
     return job.read(output)
 
 
@@ -306,14 +324,9 @@ class _Job:
 
     def mapped(self, mapping: Any, name: str, frame: Any = None) -> Any:
         """Rows whose tuples are in a mapping, as what they become; `frame` has the cells that it is about."""
-        F = import_module("pyspark.sql.functions")
-
         frame = self.staged if frame is None else frame
         found = self.stored(self.spark.createDataFrame(mapping), name)
-        condition = F.lit(True)
-        for i, qi in enumerate(self.qis):
-            condition &= frame[quoted(qi)].eqNullSafe(found[f"{i}"])
-        rows = frame.join(sent_to_all(found, mapping), condition)
+        rows = frame.join(sent_to_all(found, mapping), same_cells(frame, self.qis, found))
         return rows.select(*(found[f"r{self.qis.index(name)}"].alias(name) if name in self.qis else frame[quoted(name)]
                              for name in _leaving(self.asked)), frame[KEY])
 
@@ -483,6 +496,8 @@ def main(words: list[str]) -> int:
                                  option=option)
         for option in ("max_records", "part_rows"):
             if option in given:
+                if not given[option].isdecimal():
+                    raise UsageError(f"--{option.replace('_', '-')} is '{given[option]}', and must be a whole number", option=option)
                 given[option] = int(given[option])
         spark = import_module("pyspark.sql").SparkSession.builder.appName("kanon").getOrCreate()
         form = os.path.splitext(paths[0].rstrip("/"))[1][1:]
