@@ -641,10 +641,16 @@ bool kn_input_may_have_trees(const kn_input *input)
 kn_status kn_input_encode_again(kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
+    kn_error first = {0}, ignored = {0};
     const kn_algorithm *algorithm;
     const char *params, *why;
     KN_TRY(kn_input_algorithm(&algorithm, &params, &why, input->request, input->table, err));
-    KN_TRY(kn_input_encode(input, kn_algorithm_needs_trees(algorithm), err));
+    status = kn_input_encode(input, kn_algorithm_needs_trees(algorithm), &first);
+    if (status == KN_USAGE && kn_input_may_have_trees(input)) { /* a top that is on the tree's widths, but on no grid */
+        kn_input_forget_domains(input);
+        if (kn_input_encode(input, true, &ignored) == KN_OK) return KN_OK;
+    }
+    if (status != KN_OK) kn_error_pass(err, status, &first);
 done:
     return status;
 }

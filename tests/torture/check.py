@@ -3,7 +3,7 @@
   - an input may be refused, for a reason in REFUSALS, never because kanon cannot read or does not accept its own release;
   - the same seed gives the same bytes, release and certificate, with one and with two threads, in another process (whose hash
     tables have another key), from whatever source, into whatever sink;
-  - `verify` with the original accepts the release, alone too, or says what it cannot decide; `measure` tells the losses that the
+  - `verify` with the original accepts the release, without the search's name and alone too, or says what it cannot decide; `measure` tells the losses that the
     run told; every command counts the classes that a reader of the file counts;
   - where levels or cuts are searched, the table as records with counts is released as the table is;
   - the recount (recount.py) agrees: models and their worst class, cells, copied columns, losses;
@@ -197,12 +197,17 @@ class Check:
 
     def check_verify(self):
         # without a header the columns of a release alone are called by their numbers there
-        for original in [True] + [False] * (self.is_now_and_then() and self.case["header"]):
+        known, guessed, alone = "with the original", "with the original, the search not named", "alone"
+        now_and_then = [guessed] + [alone] * self.case["header"] if self.is_now_and_then() else []
+        for how in [known] + now_and_then:
+            original = how != alone
             options, tables = engines.place(self.case, self.case["source"], "original") if original else ([], [])
             there, arrays = self.release()
             common = engines.common_options(self.case, "verify")
-            if original and self.option("certificate"):
+            if how == known and self.option("certificate"):
                 common.append(("certificate", self.option("certificate")))
+            if how == guessed:
+                common = [pair for pair in common if pair[0] not in ("algorithm", "recoding")]
             if not original:
                 common = [pair for pair in common if pair[0] != "order"]
             outcome = self.engine.run("verify", there + options + common, tables + arrays, ["json"])
@@ -210,8 +215,8 @@ class Check:
             # whose row a released row was is not known later, so persons and what the original alone knows stay undecided
             undecided = outcome.code == 1 and "BROKEN" not in outcome.text and outcome.text.startswith("Undecided")
             if outcome.code != 0 and not (undecided and (not original or self.has_persons() or self.option("cells") == "both")):
-                self.complain("verify refuses", "with the original" if original else "alone", outcome)
-            elif original and outcome.kept.get("json"):
+                self.complain("verify refuses", how, outcome)
+            elif how == known and outcome.kept.get("json"):
                 self.verified = json.loads(outcome.kept["json"])
                 names = [name for name, _ in self.recount.worst]
                 if not undecided:
