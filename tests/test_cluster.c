@@ -826,6 +826,34 @@ static void mondrians_classes_can_be_polished(void **state)
     test_case_free(&c);
 }
 
+/* Two classes, each with half of either value: neither can be split, and no single record that moves or changes places
+ * gains anything. Built anew together they lose nothing. */
+static void large_classes_are_built_anew_too(void **state)
+{
+    enum { MAX_ROWS = 8000 };
+    static const uint32_t sizes[] = {600, 1200, 4000}; /* together more than a site had room for, once */
+    static int numbers[2 * MAX_ROWS];
+    static uint32_t row_class[MAX_ROWS];
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        uint32_t n_rows = 2 * sizes[i];
+        for (uint32_t row = 0; row < n_rows; row++) {
+            numbers[2 * row] = numbers[2 * row + 1] = (int)(row % 2);
+            row_class[row] = row / sizes[i];
+        }
+        test_case c = test_case_new(test_table(n_rows, 2, numbers), 1);
+        c.domains[0] = test_suppress_domain(c.table, 0);
+        test_case_finish(&c);
+        goals g;
+        assert_true(set_goals_k(&g, &c, "lm", sizes[i] - 50));
+        kn_answer answer;
+        assert_true(polish(&answer, &c, &g, row_class, 2));
+        assert_true(loss_of(&c, &g, answer.row_class, answer.n_classes) == 0);
+        kn_answer_free(&answer);
+        free_goals(&g);
+        test_case_free(&c);
+    }
+}
+
 /* One class of everybody has all to gain; with nothing to spend it comes back as it is. */
 static void without_a_budget_given_classes_come_back(void **state)
 {
@@ -873,6 +901,7 @@ int main(void)
         cmocka_unit_test(frequent_tuples_are_split_by_count),
         cmocka_unit_test(polishing_starts_from_given_classes_and_is_never_worse),
         cmocka_unit_test(mondrians_classes_can_be_polished),
+        cmocka_unit_test(large_classes_are_built_anew_too),
         cmocka_unit_test(without_a_budget_given_classes_come_back),
     };
     return cmocka_run_group_tests_name("cluster", tests, NULL, NULL);

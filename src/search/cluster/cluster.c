@@ -37,6 +37,7 @@ enum {
     SWEEPS = 8,
     CUT_RECORDS = 200000, /* beyond this many, mondrian's classes are there first */
     CUT_K = 20,           /* from this k on mondrian's classes are where intervals and sets begin */
+    LARGE_K = 500,        /* from this k on the budget falls */
 };
 /* Temperatures in mean prices of a row after the greedy sweeps; HOT is for k = 10 and rises with the size of the
  * classes. Penalties, and the noise of the greedy sweeps, in mean root prices of a column. */
@@ -270,9 +271,13 @@ static kn_cluster_job rebuilding(const kn_cluster_search *run, double heat)
                           .tries_per_class = TRIES_PER_CLASS,
                           .near_noise = NEAR_NOISE * row_units(run),
                           .heat = heat};
+    job.max_work = UINT64_MAX;
+    if (run->by_time) return job;
     /* A try costs about two looks and one more per eight records. */
-    double tries = (double)(run->budget - run->work) / (2 + run->problem->k * 3 / 8.0) / run->now.n;
-    if (!run->by_time && tries < job.tries_per_class) job.tries_per_class = tries;
+    double left = (double)(run->budget - run->work);
+    double tries = left / (2 + run->problem->k * 3 / 8.0) / run->now.n;
+    if (tries < job.tries_per_class) job.tries_per_class = tries;
+    job.max_work = (uint64_t)left / run->n_blocks + 1;
     return job;
 }
 
@@ -303,7 +308,7 @@ static bool asks_nothing(const kn_task *task)
 /* Intervals and sets take longer to price than labels; then a table of 10,000 rows has what two threads do in some two
  * seconds. Models that look at sensitive values refuse most of what is tried, so that they need more: by that number of
  * looks they have lost what took 2,000,000 before groups were priced exactly and ways tried as often as they gain
- * (docs/experiments/time.md). */
+ * (docs/experiments/time.md). Large classes take several times as long per look, and few of them need fewer. */
 static uint64_t budget_by_size(const kn_task *task, uint32_t n_records)
 {
     double n = n_records, looks = fmin(fmax(2e6, 12 * n), 2000 * n);
@@ -311,7 +316,9 @@ static uint64_t budget_by_size(const kn_task *task, uint32_t n_records)
     bool has_trees_only = true;
     for (uint32_t q = 0; q < task->tuples->n_qis; q++)
         has_trees_only = has_trees_only && task->tuples->domains[q]->kind == KN_DOMAIN_TREE;
-    return (uint64_t)(!has_trees_only && n < 5e4 ? fmin(looks, few) : looks);
+    if (!has_trees_only && n < 5e4) looks = fmin(looks, few);
+    double k = fmax((double)task->models->min_persons, 1), least = (SWEEPS + 4) * n + 2 * least_rebuild(n, n / k);
+    return (uint64_t)fmin(looks, fmax(looks * LARGE_K / k, least));
 }
 
 static uint64_t budget_of(const kn_task *task, uint32_t n_records)

@@ -34,10 +34,11 @@ enum {
     KN_SET_LANES = 64,
     KN_FOLDED_LANES = 8,    /* the same, as a scan sees them */
     KN_NOISE = 1 << 14,     /* numbers of noise at most */
-    KN_SITE_RECORDS = 2048, /* largest neighbourhood that is rebuilt */
+    KN_SITE_RECORDS = 2048, /* largest neighbourhood that is rebuilt, four times k where that is more, but: */
+    KN_MAX_SITE_RECORDS = 8192,
     KN_SITE_GROUPS = 32,
-    KN_SITE_HOMES = 4096,   /* classes, at most, in which its records may be guests */
-    KN_SITE_SEED_WORDS = 16 /* seeds are searched exactly in neighbourhoods of up to 16 * 64 records */
+    KN_SITE_HOMES = 4096,                         /* classes, at most, in which its records may be guests */
+    KN_SITE_SEED_WORDS = KN_MAX_SITE_RECORDS / 64 /* a bit per record, where the best pattern of a seed is searched */
 };
 
 typedef kn_lanes16_u16 kn_lanes;
@@ -144,7 +145,7 @@ typedef enum kn_cluster_way {
 } kn_cluster_way;
 
 typedef struct kn_cluster_site {
-    uint32_t n;               /* records */
+    uint32_t n, capacity;     /* records */
     uint32_t *record;         /* of the block */
     kn_lanes *lanes;          /* n * n_vectors */
     kn_lanes *without, *tail; /* n * n_vectors: its group without this record; scratch */
@@ -175,8 +176,8 @@ typedef struct kn_cluster_site {
     bool refused;                                          /* by a model, what the prices asked for */
     double heat;                                           /* as in the job */
     uint8_t *taken;
-    uint64_t *bits;  /* lanes * words */
-    uint32_t *order; /* scratch: lanes */
+    uint64_t *bits, *bits_left; /* lanes * words, twice; the same once, and one more */
+    uint32_t *order;            /* scratch: lanes */
     int64_t *key;
 } kn_cluster_site;
 
@@ -252,6 +253,7 @@ typedef struct kn_cluster_job {
     double hot, cold; /* temperature of the first and of the last sweep */
     double penalty_first, penalty_last;
     double tries_per_class; /* REBUILD */
+    uint64_t max_work;      /* REBUILD: of a block, from which on nothing more is tried */
     double near_noise;      /* REBUILD: units */
     double heat;            /* REBUILD: by what part of its price a site may become dearer, on average */
 } kn_cluster_job;

@@ -24,10 +24,19 @@ void kn_cluster_block_free(kn_cluster_block *block)
     kn_free(block);
 }
 
+/* Two classes at least, which have up to 2k records each, as long as a try does not take too long. */
+static uint32_t most_site_records(const kn_cluster_problem *problem)
+{
+    if (problem->k >= KN_MAX_SITE_RECORDS / 4) return KN_MAX_SITE_RECORDS;
+    return 4 * problem->k > KN_SITE_RECORDS ? 4 * problem->k : KN_SITE_RECORDS;
+}
+
 static kn_status site_new(kn_cluster_site *site, kn_owner *memory, size_t n, size_t n_vectors, size_t n_equal,
                           size_t n_homes, kn_error *err)
 {
     kn_status status = KN_OK;
+    size_t n_words = (n + 63) / 64;
+    site->capacity = (uint32_t)n;
     KN_OWN(memory, site->home_class, n_homes);
     KN_OWN(memory, site->home_lane, n_vectors * KN_LANES);
     KN_OWN_ALIGNED(memory, site->home_centre, (n_homes + KN_CHUNK) * n_vectors * KN_LANES);
@@ -47,7 +56,8 @@ static kn_status site_new(kn_cluster_site *site, kn_owner *memory, size_t n, siz
     KN_OWN(memory, site->left, n);
     KN_OWN(memory, site->matches, n);
     KN_OWN(memory, site->taken, n);
-    KN_OWN(memory, site->bits, 2 * n_equal * KN_SITE_SEED_WORDS);
+    KN_OWN(memory, site->bits, 2 * n_equal * n_words);
+    KN_OWN(memory, site->bits_left, (n_equal + 1) * n_words);
     KN_OWN(memory, site->order, n_equal);
     KN_OWN(memory, site->key, n_equal);
 done:
@@ -132,8 +142,8 @@ kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem 
         KN_OWN(&block->memory, block->value_counts, most_sensitive_values(problem->tuples));
     }
     KN_TRY(class_memory(block, n_lanes, n_vectors, err));
-    KN_TRY(site_new(&block->site, &block->memory, n < KN_SITE_RECORDS ? n : KN_SITE_RECORDS, n_vectors,
-                    problem->n_equal, n < KN_SITE_HOMES ? n : KN_SITE_HOMES, err));
+    KN_TRY(site_new(&block->site, &block->memory, n < most_site_records(problem) ? n : most_site_records(problem),
+                    n_vectors, problem->n_equal, n < KN_SITE_HOMES ? n : KN_SITE_HOMES, err));
     *out = block;
     block = NULL;
 done:

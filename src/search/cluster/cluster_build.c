@@ -187,8 +187,7 @@ bool kn_site_build(kn_cluster_block *block, uint32_t max_suppressed, int64_t mos
     kn_cluster_site *site = &block->site;
     const kn_cluster_problem *problem = block->problem;
     uint32_t n_left = site->n, n_persons = 0;
-    bool by_seed = (n_left + 63) / 64 <= KN_SITE_SEED_WORDS && toss_coin(block) &&
-                   (problem->n_ranges + problem->n_sets == 0 || toss_coin(block));
+    bool by_seed = toss_coin(block) && (problem->n_ranges + problem->n_sets == 0 || toss_coin(block));
     kn_site_start(block);
     for (uint32_t x = 0; x < site->n; x++) {
         site->left[x] = x;

@@ -194,7 +194,7 @@ static bool rebuild_once(kn_cluster_block *block)
     const int64_t hopeless = before / (problem->counts_only ? HOPELESS : HOPELESS_BY_VALUES);
     const int64_t most = problem->units_lead ? before + hopeless + donors : INT64_MAX;
     before += donors;
-    block->work += (uint64_t)site->n / 8 * (1 + site->n / 512); /* a large group grows by looks at all that are left */
+    block->work += site->n / 8;
     site->n_tried[site->way]++;
     if (site->way == KN_CLUSTER_STEP) {
         if (!kn_site_step(block, chosen, n_chosen, max_suppressed)) return false;
@@ -218,5 +218,6 @@ void kn_cluster_rebuild(kn_cluster_block *block, const kn_cluster_job *job)
     memset(block->site.n_gained, 0, sizeof block->site.n_gained);
     block->site.heat = job->heat;
     kn_cluster_near_noise(block, job->near_noise);
-    for (uint64_t i = 0; i < n_tries && !engine_should_stop(block, i * 16); i++) rebuild_once(block);
+    for (uint64_t i = 0; i < n_tries && block->work < job->max_work && !engine_should_stop(block, i * 16); i++)
+        rebuild_once(block);
 }

@@ -14,7 +14,8 @@ typedef struct seed_search {
     int64_t weight[MAX_SEED_LANES], weight_left[MAX_SEED_LANES + 1];
 } seed_search;
 
-static void seed_descend(seed_search *search, uint32_t j, const uint64_t *matches, int64_t kept)
+/* Behind `matches` there is room for those of every lane that is kept. */
+static void seed_descend(seed_search *search, uint32_t j, uint64_t *matches, int64_t kept)
 {
     if (kept > search->best) {
         search->best = kept;
@@ -23,7 +24,7 @@ static void seed_descend(seed_search *search, uint32_t j, const uint64_t *matche
     if (++search->n_nodes > MAX_SEED_NODES) return;
     for (; j < search->n_lanes; j++) {
         if (kept + search->weight_left[j] <= search->best) return;
-        uint64_t both[KN_SITE_SEED_WORDS];
+        uint64_t *both = matches + search->n_words;
         const uint64_t *bits = search->bits + (size_t)j * search->n_words;
         int32_t n_persons = 0;
         for (uint32_t w = 0; w < search->n_words; w++) {
@@ -92,8 +93,9 @@ void kn_site_seed_group(kn_cluster_block *block, uint32_t place, uint32_t *n_lef
 {
     kn_cluster_site *site = &block->site;
     uint32_t seed = site->left[place], n_matches = 0, n = *n_left;
-    uint64_t all[KN_SITE_SEED_WORDS] = {0};
+    uint64_t *all = site->bits_left;
     seed_search search = {.n_words = (n + 63) / 64, .k = (int32_t)block->problem->k, .best = -1, .bits = site->bits};
+    memset(all, 0, search.n_words * sizeof *all);
     for (uint32_t y = 0; y < n; y++) {
         all[y / 64] |= 1ull << (y % 64);
         search.persons[y / 64] |= (uint64_t)site_person(block, site->left[y]) << (y % 64);

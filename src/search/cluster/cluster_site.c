@@ -120,7 +120,7 @@ uint32_t kn_site_choose(kn_cluster_block *block, uint32_t *chosen, uint32_t *n_n
     block->site.n = 0;
     for (uint32_t g = 0; g < n; g++) {
         uint32_t n_records = block->site.n + (uint32_t)block->classes[chosen[g]].size;
-        if (n_records > (g < 2 ? KN_SITE_RECORDS : ENOUGH_RECORDS)) return g;
+        if (n_records > (g < 2 ? block->site.capacity : ENOUGH_RECORDS)) return g;
         for (int32_t x = 0; x < block->classes[chosen[g]].size; x++)
             site_take(block, class_members(block, chosen[g])[x]);
     }
@@ -130,7 +130,7 @@ uint32_t kn_site_choose(kn_cluster_block *block, uint32_t *chosen, uint32_t *n_n
 uint32_t kn_site_take_suppressed(kn_cluster_block *block)
 {
     uint32_t n = block->n_suppressed < MAX_TAKEN_BACK ? block->n_suppressed : MAX_TAKEN_BACK;
-    if (n == 0 || block->site.n + n > KN_SITE_RECORDS || toss_coin(block)) return 0;
+    if (n == 0 || block->site.n + n > block->site.capacity || toss_coin(block)) return 0;
     for (uint32_t x = 0; x < n; x++) {
         uint32_t last = block->n_suppressed - 1 - x, any = kn_rng_below(&block->rng, last + 1);
         uint32_t record = block->suppressed[any];
@@ -149,7 +149,7 @@ void kn_site_take_donors(kn_cluster_block *block, uint32_t h)
     if (n_spare <= 0) return;
     if (!block->problem->counts_only && n_spare > MAX_SPARE) n_spare = MAX_SPARE;
     uint32_t size = (uint32_t) class->size, y = kn_rng_below(&block->rng, size);
-    for (uint32_t step = 0; step < size && n_spare > 0 && site->n < KN_SITE_RECORDS;
+    for (uint32_t step = 0; step < size && n_spare > 0 && site->n < site->capacity;
          step++, y = y + 1 == size ? 0 : y + 1) {
         uint32_t record = class_members(block, h)[y];
         if (lanes_price_joined(block, block->pattern_b, record_lanes(block, record), record) > class->price) continue;
