@@ -3,8 +3,8 @@
   - an input may be refused, for a reason in REFUSALS, never because kanon cannot read or does not accept its own release;
   - the same seed gives the same bytes, release and certificate, with one and with two threads, in another process (whose hash
     tables have another key), from whatever source, into whatever sink;
-  - `verify` with the original accepts the release, without the search's name and alone too, or says what it cannot decide; `measure` tells the losses that the
-    run told; every command counts the classes that a reader of the file counts;
+  - `verify` with the original accepts the release, without the search's name and alone too, or says what it cannot decide;
+    `measure` tells the losses that the run told; every command counts the classes that a reader of the file counts;
   - where levels or cuts are searched, the table as records with counts is released as the table is;
   - the recount (recount.py) agrees: models and their worst class, cells, copied columns, losses;
   - a set, an interval or a mask made from the data names only values that released rows under that label have;
