@@ -206,15 +206,30 @@ static void close_end(ends *out, const kn_reading *reading)
     out->most = number;
 }
 
+/* Where an interval's two dots stand; those of its ends are escaped: "1." to "60" is written 1\...60. */
+static size_t find_dots(words text)
+{
+    size_t at = 0;
+    while (at + 1 < text.n && (memcmp(text.bytes + at, "..", 2) != 0 || (at > 0 && text.bytes[at - 1] == '\\'))) at++;
+    return at;
+}
+
+/* An end without the escaped dot that it begins or ends with. */
+static words plain_end(words end)
+{
+    if (end.n >= 2 && memcmp(end.bytes, "\\.", 2) == 0) end.bytes++, end.n--;
+    if (end.n >= 2 && memcmp(end.bytes + end.n - 2, "\\.", 2) == 0) end.n -= 2;
+    return end;
+}
+
 static ends read_cell(const kn_reading *reading, words text)
 {
     ends out = {.kind = ENDS_NONE, .first = -INFINITY, .past = INFINITY, .least = -INFINITY, .most = INFINITY};
-    size_t dots = 0;
+    const size_t dots = find_dots(text);
     words low = text, high = {NULL, 0};
     if (is_word(text, "*")) out.kind = ENDS_ANY;
     else if (kn_text_is_missing(reading, text.bytes, text.n)) out.kind = ENDS_MISSING;
     if (out.kind != ENDS_NONE) return out;
-    while (dots + 1 < text.n && memcmp(text.bytes + dots, "..", 2) != 0) dots++;
     const char *comma = memchr(text.bytes, ',', text.n);
     const bool old = text.n > 4 && text.bytes[0] == '[' && text.bytes[text.n - 1] == ')' && comma != NULL;
     if (old) {
@@ -227,6 +242,8 @@ static ends read_cell(const kn_reading *reading, words text)
         out.without_high = high.n > 0 && high.bytes[0] == '<';
         high.bytes += out.without_high;
         high.n -= out.without_high;
+        low = plain_end(low);
+        high = plain_end(high);
     } else { /* a value, or a period */
         double number;
         const bool is_value = kn_text_read(&number, NULL, reading, text.bytes, text.n) == KN_TEXT_NUMBER ||
