@@ -413,6 +413,34 @@ static void cutting_that_stops_early_is_the_beginning_of_all_cutting(void **stat
     assert_true(n_stopped > 30);
 }
 
+/* With no time at all: what has an answer before its end gives it, the others are given up, and what comes after the
+ * search is not. */
+static void time_that_is_over_ends_every_search(void **state)
+{
+    static const char *const named[] = {"mondrian", "sequential", "agglomerative", "k-member", "hilbert", "forest"};
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        kn_rng rng = kn_rng_new(21, 0);
+        setup s;
+        kn_answer answer = {0};
+        kn_error said = {0};
+        const kn_algorithm *search = kn_algorithm_find(named[i]);
+        random_setup(&s, &rng, RANGES, 2000, 3, 20, 5);
+        set_task(&s, "lm", named[i], "");
+        assert_ok(kn_algorithm_run(&answer, search, &s.task, kn_seconds_now() + 3600, err));
+        assert_true(s.ticker.give_up_at == 0);
+        kn_answer_free(&answer);
+        answer = (kn_answer){0};
+        s.ticker.search_began = s.ticker.search_deadline = kn_seconds_now();
+        const kn_status status = kn_algorithm_run(&answer, search, &s.task, s.ticker.search_deadline, &said);
+        assert_int_equal(status, search->all_or_nothing ? KN_NOT_MET : KN_OK);
+        assert_true(s.ticker.give_up_at == 0);
+        if (status == KN_OK) assert_int_equal(answer.stopped, KN_STOPPED_TIME);
+        if (strcmp(named[i], "sequential") == 0) assert_true(answer.n_nodes < 10); /* moves: not a pass of 2,000 */
+        kn_answer_free(&answer);
+        free_setup(&s);
+    }
+}
+
 /* [SV] Figure 17, on Sex and MaritalStatus of Figure 1, k=2. */
 static void figure_17_gives_classes_of_3_3_2_2(void **state)
 {
@@ -1727,6 +1755,7 @@ int main(void)
         cmocka_unit_test(the_cut_made_leaves_the_least_loss),
         cmocka_unit_test(relaxed_cuts_keep_every_class_below_2k),
         cmocka_unit_test(cutting_that_stops_early_is_the_beginning_of_all_cutting),
+        cmocka_unit_test(time_that_is_over_ends_every_search),
         cmocka_unit_test(figure_17_gives_classes_of_3_3_2_2),
         cmocka_unit_test(a_table_of_2k_less_1_persons_stays_one_class),
         cmocka_unit_test(keys_are_those_of_table_1),

@@ -813,6 +813,17 @@ static void settings_survive(const kn_settings *settings)
     kn_buffer_free(&again);
 }
 
+/* Pairs of option and value, then NULL. */
+static void flags_survive(const char *const *options)
+{
+    kn_settings *settings;
+    assert_ok(kn_settings_new(&settings, err));
+    for (size_t i = 0; options[i] != NULL; i += 2)
+        assert_ok(kn_settings_set(settings, options[i], options[i + 1], err));
+    settings_survive(settings);
+    kn_settings_free(settings);
+}
+
 static void a_policy_that_is_saved_says_the_same(void **state)
 {
     // clang-format off
@@ -832,11 +843,7 @@ static void a_policy_that_is_saved_says_the_same(void **state)
     assert_int_equal(load(&settings, whole, NULL), KN_OK);
     settings_survive(settings);
     kn_settings_free(settings);
-    assert_ok(kn_settings_new(&settings, err));
-    for (size_t i = 0; options[i] != NULL; i += 2)
-        assert_ok(kn_settings_set(settings, options[i], options[i + 1], err));
-    settings_survive(settings);
-    kn_settings_free(settings);
+    flags_survive(options);
 }
 
 /* "a" and "a=b" are two columns, and "a=b=1" is about the second. */
@@ -859,11 +866,7 @@ static void what_is_said_of_a_column_with_an_equals_sign_is_said_of_no_other(voi
     assert_string_equal(kn_settings_detail(settings, "weight", "a=b"), "1");
     settings_survive(settings);
     kn_settings_free(settings);
-    assert_ok(kn_settings_new(&settings, err));
-    for (size_t i = 0; options[i] != NULL; i += 2)
-        assert_ok(kn_settings_set(settings, options[i], options[i + 1], err));
-    settings_survive(settings);
-    kn_settings_free(settings);
+    flags_survive(options);
 }
 
 /* Every option that a policy's command takes is either in the policy or refused by name: nothing is dropped. */
