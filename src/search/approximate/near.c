@@ -32,6 +32,7 @@ bool kn_prices_grow(const kn_tree *tree, const double *node_price)
 static kn_status price_columns(kn_near *near, const kn_objective *objective, kn_error *err)
 {
     kn_status status = KN_OK;
+    near->monotone = objective->type->monotone;
     KN_NEW(near->ordered, near->n_qis);
     KN_NEW(near->table, near->n_qis);
     for (uint32_t q = 0; q < near->n_qis; q++) {
@@ -235,10 +236,7 @@ kn_status kn_view_init(kn_view *view, const kn_near *near, kn_error *err)
     kn_status status = KN_OK;
     *view = (kn_view){.near = near};
     KN_NEW(view->row, near->n_qis);
-    KN_NEW(view->own, near->n_qis);
     KN_NEW(view->least, near->n_qis);
-    for (uint32_t q = 0; q < near->n_qis; q++)
-        if (near->table[q] == NULL) KN_NEW(view->own[q], near->tuples->domains[q]->n_codes);
 done:
     if (status != KN_OK) kn_view_free(view);
     return status;
@@ -246,11 +244,20 @@ done:
 
 void kn_view_free(kn_view *view)
 {
-    for (uint32_t q = 0; view->own != NULL && q < view->near->n_qis; q++) kn_free(view->own[q]);
-    kn_free(view->own);
     kn_free(view->row);
     kn_free(view->least);
     *view = (kn_view){0};
+}
+
+/* What any other value costs at least beside this one, of a column whose prices know no order. */
+static double least_price(const kn_view *view, uint32_t q, uint32_t code)
+{
+    const kn_near *near = view->near;
+    double least = INFINITY;
+    if (view->row[q] == NULL && near->monotone) return kn_near_price(near, q, code, code);
+    for (uint32_t other = 0; other < near->tuples->domains[q]->n_codes; other++)
+        if (other != code) least = fmin(least, kn_view_price(view, q, other));
+    return least;
 }
 
 void kn_view_from(kn_view *view, uint32_t position)
@@ -259,16 +266,8 @@ void kn_view_from(kn_view *view, uint32_t position)
     view->from = position;
     for (uint32_t q = 0; q < near->n_qis; q++) {
         const uint32_t code = near->codes[(size_t)position * near->n_qis + q], n = near->tuples->domains[q]->n_codes;
-        if (near->table[q] != NULL) {
-            view->row[q] = near->table[q] + (size_t)code * n;
-        } else {
-            for (uint32_t other = 0; other < n; other++) view->own[q][other] = kn_near_price(near, q, code, other);
-            view->row[q] = view->own[q];
-        }
-        if (near->ordered[q]) continue;
-        view->least[q] = INFINITY;
-        for (uint32_t other = 0; other < n; other++)
-            if (other != code) view->least[q] = fmin(view->least[q], view->row[q][other]);
+        view->row[q] = near->table[q] != NULL ? near->table[q] + (size_t)code * n : NULL;
+        if (!near->ordered[q]) view->least[q] = least_price(view, q, code);
     }
 }
 
@@ -280,8 +279,8 @@ double kn_view_box(const kn_view *view, uint32_t box)
     double sum = 0;
     for (uint32_t q = 0; q < near->n_qis; q++) {
         const uint32_t code = codes[q], nearest = code < first[q] ? first[q] : code > last[q] ? last[q] : code;
-        if (near->ordered[q]) sum += view->row[q][nearest];
-        else sum += nearest == code ? fmin(view->least[q], view->row[q][code]) : view->least[q];
+        if (near->ordered[q]) sum += kn_view_price(view, q, nearest);
+        else sum += nearest == code ? fmin(view->least[q], kn_view_price(view, q, code)) : view->least[q];
     }
     return sum;
 }

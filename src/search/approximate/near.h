@@ -12,7 +12,8 @@
  *
  * A column bounds by the ends of a box where prices only grow away from a value (trees with monotone prices, ranges);
  * otherwise by its cheapest pair. Cost: building n log n per level; a question opens a few hundred tuples where the
- * data has neighbours at all, and all of them at worst. Memory is linear, and 2 MB for a column of up to 512 values. */
+ * data has neighbours at all, and all of them at worst. Memory is linear, and 2 MB for a column of up to 512 values;
+ * beyond them prices are made as they are asked for. */
 #ifndef KN_SEARCH_APPROXIMATE_NEAR_H
 #define KN_SEARCH_APPROXIMATE_NEAR_H
 
@@ -35,6 +36,7 @@ typedef struct kn_near {
     kn_box *boxes;          /* the first one holds all */
     uint32_t *first, *last; /* [box * n_qis + q]: smallest and largest code */
     bool *ordered;          /* [q]: prices grow away from a value */
+    bool monotone;          /* a set costs at least what its values cost alone */
     double **table;         /* [q][a * n_codes + b], NULL: too many values */
 } kn_near;
 
@@ -51,19 +53,24 @@ double kn_near_price(const kn_near *near, uint32_t q, uint32_t a, uint32_t b);
 typedef struct kn_view {
     const kn_near *near;
     uint32_t from;      /* position */
-    const double **row; /* [q][code]: price of its value with the code */
-    double **own;       /* behind it, where there is no table */
-    double *least;      /* [q]: of the other codes, where the column is not ordered */
+    const double **row; /* [q][code]: price of its value with the code; NULL: priced when it is asked for */
+    double *least;      /* [q]: no other code is cheaper, where the column is not ordered */
 } kn_view;
 
 kn_status kn_view_init(kn_view *view, const kn_near *near, kn_error *err);
 void kn_view_free(kn_view *view); /* what it holds */
 void kn_view_from(kn_view *view, uint32_t position);
+static inline double kn_view_price(const kn_view *view, uint32_t q, uint32_t code)
+{
+    const kn_near *near = view->near;
+    if (view->row[q] != NULL) return view->row[q][code];
+    return kn_near_price(near, q, near->codes[(size_t)view->from * near->n_qis + q], code);
+}
 static inline double kn_view_distance(const kn_view *view, uint32_t position)
 {
     const uint32_t n_qis = view->near->n_qis, *codes = view->near->codes + (size_t)position * n_qis;
     double sum = 0;
-    for (uint32_t q = 0; q < n_qis; q++) sum += view->row[q][codes[q]];
+    for (uint32_t q = 0; q < n_qis; q++) sum += kn_view_price(view, q, codes[q]);
     return sum;
 }
 /* Nothing in the box is nearer than this. */
