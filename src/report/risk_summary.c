@@ -135,8 +135,9 @@ kn_status kn_report_risk_text(char **out, const kn_report *report, kn_error *err
     const kn_risk_sizes *sizes = &report->before;
     const char *unit = kn_unit_plural(report->facts->unit);
     kn_buffer text = {0};
-    kn_buffer_printf(&text, "%s %s in %s classes; %s are alone in theirs\n", page_count(&plain, sizes->n_persons).text,
-                     unit, page_count(&plain, sizes->n_classes).text, page_count(&plain, sizes->n_unique).text);
+    kn_buffer_printf(&text, "%s %s in %s class%s; %s %s alone in theirs\n", page_count(&plain, sizes->n_persons).text,
+                     unit, page_count(&plain, sizes->n_classes).text, sizes->n_classes == 1 ? "" : "es",
+                     page_count(&plain, sizes->n_unique).text, sizes->n_unique == 1 ? "is" : "are");
     range_line(&text, "prosecutor", &sizes->prosecutor);
     range_line(&text, "journalist", &sizes->journalist);
     line(&text, "marketer");

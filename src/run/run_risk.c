@@ -1,8 +1,8 @@
 /* `kanon risk`: what attackers can do with a table as it is: an original before it is anonymized, or a release.
  *
  * A release has intervals, sets and labels where the original has values, and no identifiers: so the columns are taken
- * by name, types are whatever the cells look like, and hierarchies serve the attack only, those of sensitive columns to
- * tell which values are similar. */
+ * by name, types are whatever the cells look like (text stays text where the policy says so: `10` and `10e0` are then
+ * two values), and hierarchies serve the attack only, those of sensitive columns to tell which values are similar. */
 #include "base/param.h"
 #include "hierarchy/build.h"
 #include "report/report_data.h"
@@ -56,7 +56,8 @@ static kn_status table_read(risk_run *run, kn_error *err)
     kn_schema_apply(input->choices, names, n, input->schema, run->request->settings);
     KN_NEW(run->asked, n + 1);
     for (uint32_t c = 0; c < n; c++) {
-        plans[c] = (kn_column_plan){input->choices[c].role, KN_TYPE_AUTO,
+        const kn_type type = input->choices[c].type == KN_TYPE_TEXT ? KN_TYPE_TEXT : KN_TYPE_AUTO;
+        plans[c] = (kn_column_plan){input->choices[c].role, type,
                                     input->choices[c].is_person ? KN_USE_PERSON : KN_USE_NOTHING};
         run->asked[c] = input->choices[c];
         /* equal or not is all that counts here; a sensitive column's tells which values are similar */

@@ -17,6 +17,7 @@ import re
 
 import draw
 import engines
+import read_cells
 import recount
 
 REFUSALS = [
@@ -276,10 +277,21 @@ class Check:
         outcome = self.engine.run("risk", ([("data", name)] if name else []) + options, tables, ["json"])
         return json.loads(outcome.kept["json"])["classes"] if outcome.code == 0 else None
 
+    def classes_by_look(self):
+        """What a reader counts who takes columns of numbers for numbers: nobody told `risk` that `10` and `10e0` are two texts."""
+        columns = []
+        for cells in zip(*self.recount.classes):
+            values = [read_cells.number(cell) if cell else cell for cell in cells]
+            columns.append(cells if None in values else values)
+        return len(set(zip(*columns)))
+
     def check_counts(self):
         """Every command counts the classes that a reader of the file counts."""
         classes = self.recount.classes
-        said = {"verify": getattr(self, "verified", {}).get("classes"), "risk": self.risk_classes() if self.is_now_and_then() and self.case["header"] else None}
+        said = {"verify": getattr(self, "verified", {}).get("classes")}
+        risk = self.risk_classes() if self.is_now_and_then() and self.case["header"] else None
+        if risk is not None and risk != self.classes_by_look():
+            said["risk"] = risk
         if not self.ambiguous():  # two nodes of one label are two classes for the run, which knows which is which
             report = re.search(r"([0-9,]+) class", self.first.kept.get("report", "")) if self.option("language") != "de" else None
             said |= {"measure": getattr(self, "measured", {}).get("classes"), "anonymize": self.told["classes"]["count"],
