@@ -28,16 +28,18 @@ def hierarchies(folder, columns, renamed={}):
     return flags
 
 
-def questions(data):
-    """(name, table or number of generated rows, flags)"""
+def questions(data, generated):
+    """(name, table or number of generated rows, flags); `generated`: the folder of the population's hierarchies."""
     people = ["--qi", EIGHT, "--sensitive", "diagnosis", "--identifier", "patient_id,name"]
+    # named, so that the lattice stays the same when `auto` learns to make finer ones
+    trees = ["--hierarchy", "age=intervals(5,10,20)", "--hierarchy", "zip=mask(right)", "--hierarchy", "sex=suppress",
+             "--hierarchy", "income=intervals(1000,5000,10000,50000)",
+             *hierarchies(generated, "marital_status,education,occupation,country")]
     yield "mondrian-1m", 1_000_000, [*people, "-k", "10", "--algorithm", "mondrian"]
     yield "mondrian-1m-l-diversity", 1_000_000, [*people, "-k", "10", "--algorithm", "mondrian",
                                                  "--model", "l-diversity:l=3"]
-    yield "optimal-1m", 1_000_000, ["--qi", EIGHT, "--sensitive", "diagnosis", "--identifier", "patient_id,name",
-                                    "-k", "5", "--max-suppressed", "4%", "--algorithm", "optimal"]
-    yield "optimal-10m", 10_000_000, ["--qi", EIGHT, "--sensitive", "diagnosis", "--identifier", "patient_id,name",
-                                      "-k", "5", "--max-suppressed", "4%", "--algorithm", "optimal"]
+    for name, rows in (("optimal-1m", 1_000_000), ("optimal-10m", 10_000_000)):
+        yield name, rows, [*people, *trees, "-k", "5", "--max-suppressed", "4%", "--algorithm", "optimal"]
     if data is None:
         return
     adult, folder = f"{data}/adult/adult_30162.csv", f"{data}/adult/hierarchies"
@@ -74,7 +76,8 @@ def main():
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     with tempfile.TemporaryDirectory() as folder:
         generated = {}
-        for name, table, flags in questions(data):
+        subprocess.run([f"{options.build}/kanon-generate", "1", "-o", os.devnull, "--hierarchies", folder], check=True)
+        for name, table, flags in questions(data, folder):
             if options.only not in name:
                 continue
             if isinstance(table, int):
