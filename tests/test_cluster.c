@@ -255,7 +255,7 @@ static void lay_grid(kn_rng *rng, kn_domain *domain, uint32_t *first, uint32_t *
 /* Rows of a text column of so many words. */
 static test_case wordy_case(kn_rng *rng, uint32_t n_rows, uint32_t n_words)
 {
-    static char words[512][8];
+    static char words[512][16];
     const char **texts = kn_array_alloc(2 * (size_t)n_rows, sizeof *texts, NULL);
     for (uint32_t i = 0; i < n_words; i++) snprintf(words[i], sizeof words[i], "w%u", i);
     for (size_t i = 0; i < 2 * (size_t)n_rows; i++)

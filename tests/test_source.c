@@ -647,6 +647,9 @@ static void the_delimiter_is_found(void **state)
         {"single\n", ','},
         {"a;b\n1;\"x\ny,z\"\n2;w\n", ';'},
         {"a,b,c\n1,2\n", ','},
+        {"Alter;Größe, cm;Gewicht, kg\n30;180,5;75,5\n31;170,0;65,5\n", ';'},
+        {"Größe, cm;Gewicht, kg\n180,5;75,5\n170,0;65,5\n", ';'},
+        {"a,b;c\n1,2\n3,4\n", ','},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char found = kn_csv_detect_delimiter(cases[i].text, strlen(cases[i].text), false);

@@ -318,6 +318,7 @@ static void warn_of_exact(kn_input *input, uint32_t c)
     const char *grid = input->choices[c].grid;
     const bool is_exact = grid != NULL && strcmp(grid, "exact") == 0;
     if (column->role != KN_ROLE_QUASI || !is_exact || input->choices[c].hierarchy != NULL) return;
+    if (input->schema != NULL) return; /* it tells of a release that is out */
     kn_sentences_add(&input->warnings,
                      KN_SAID(KN_SAY_GRID_EXACT, kn_piece_text(kn_settings_column_shown(shown, input->request->settings,
                                                                                        column->name, c))));

@@ -108,6 +108,8 @@ static void warn_of_ungrouped(kn_input *input, const kn_domain *domain)
 
 void kn_input_warn(kn_input *input)
 {
+    if (input->table->n_rows == 0) kn_sentences_add(&input->warnings, kn_said(KN_SAY_EMPTY_TABLE));
+    if (input->n_qis == 0) kn_sentences_add(&input->warnings, kn_said(KN_SAY_NO_QUASI_IDENTIFIERS));
     for (uint32_t q = 0; q < input->n_qis; q++) warn_of_ungrouped(input, input->domains[q]);
     for (uint32_t s = 0; s < input->tuples->n_table_sensitive; s++) {
         const char *name = input->tuples->sensitive[s].column->name;
@@ -167,6 +169,19 @@ done:
     return status;
 }
 
+/* Does a model count people of a population file? Local searches cannot. */
+static bool needs_population(const kn_request *request)
+{
+    char name[64];
+    for (size_t i = 0; i < request->models.n; i++) {
+        const char *spec = request->models.items[i];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
+        const kn_privacy *type = kn_privacy_find(name);
+        if (type != NULL && (type->needs & KN_NEEDS_POPULATION) != 0) return true;
+    }
+    return false;
+}
+
 /* Exact when the table is tiny and the measure a sum over cells; otherwise what loses least. */
 static const kn_algorithm *choose_algorithm(const char **why, const kn_request *request, const kn_table *table)
 {
@@ -184,6 +199,10 @@ static const kn_algorithm *choose_algorithm(const char **why, const kn_request *
     }
     if (request->n_levels > 0) {
         *why = "auto: the best full-domain recoding, because levels were limited";
+        return kn_algorithm_find("optimal");
+    }
+    if (needs_population(request)) {
+        *why = "auto: the best full-domain recoding, because a model counts people of a population file";
         return kn_algorithm_find("optimal");
     }
     if (table != NULL && request->given == NULL && table->n_rows <= TINY_ROWS && type != NULL &&

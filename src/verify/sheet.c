@@ -636,9 +636,9 @@ static char take_separator_line(source *in)
 
 static kn_status choose_delimiter(source *in, char told, const kn_sheet_options *options, kn_error *err)
 {
-    static const char candidates[] = {',', ';', '\t', '|'};
+    static const char candidates[] = {';', '\t', '|', ','}; /* of equals the first: names have commas in them rather */
     kn_status status = KN_OK;
-    size_t most = 0;
+    size_t most = 1;
     char best = options->delimiter != '\0' ? options->delimiter : told != '\0' ? told : ',';
     const bool is_known = options->delimiter != '\0' || told != '\0';
     for (size_t i = 0; !is_known && i < sizeof candidates; i++) {

@@ -37,10 +37,14 @@ static candidate try_delimiter(const char *text, size_t n_bytes, kn_csv_dialect 
     return c;
 }
 
+/* Where commas and others part the records alike, the commas are those of numbers and of texts: `Alter;Größe, cm` above
+ * `30;180,5`. */
 static bool is_better(const candidate *a, const candidate *b)
 {
     uint64_t share_a = (uint64_t)a->n_matching * b->n_records, share_b = (uint64_t)b->n_matching * a->n_records;
-    return share_a != share_b ? share_a > share_b : a->n_cells > b->n_cells;
+    if (share_a != share_b) return share_a > share_b;
+    if (a->n_records > 1 && (a->delimiter == ',') != (b->delimiter == ',')) return b->delimiter == ',';
+    return a->n_cells > b->n_cells;
 }
 
 char kn_csv_detect_delimiter(const char *text, size_t n_bytes, bool trim)
