@@ -37,9 +37,13 @@ static const struct {
     {KN_LOOKS_PERSONAL, KN_SAY_NAME_OF_NUMBER,
      "mrn.|medical record|medical_record|record number|record_number|ssn.|sin.|social security|social_security|soc_sec|"
      "socsec|passport|drivers.|driver_lic|driver lic|drivers_lic|licence|license|patient_no|patient no|insurance_no|"
-     "policy_no|policy number|policy_number|nhs.|imei.|vin.|barcode|"
+     "policy_no|policy number|policy_number|nhs.|imei.|vin.|barcode|staff_no|staff no|employee_no|employee no|"
+     "customer_no|customer no|member_no|member no|client_no|client no|case_no|case no|student_no|badge|payroll|"
+     "=customer|=employee|=member|=client|=patient|=user|=person|=participant|=respondent|=subject|"
      "ausweis|reisepass|versichertennummer|versicherten|versicherungsnummer|personalnummer|kundennummer|fallnummer|"
      "patientennummer|steuernummer|steuer_id|kennnummer|aktenzeichen|kennzeichen|fuhrerschein|fuehrerschein|"
+     "mitarbeiternummer|mitgliedsnummer|matrikelnummer|personalnr|mitarbeiternr|mitgliedsnr|kundennr|fallnr|"
+     "patientennr|matrikelnr|steuernr|versichertennr|=kunde|=kundin|=mitarbeiter|=mitglied|=patientin|=proband|"
      "passeport|matricule|nir.|nss.|numero de securite|securite sociale|securite_sociale|identifiant|permis|"
      "passaporto|codice fiscale|codice_fiscale|codicefiscale|tessera|matricola|targa.|patente|identificativo|"
      "pasaporte|dni.|nie.|nif.|cedula|curp.|rfc.|seguridad social|seguridad_social|matricula|identificador"},
@@ -291,13 +295,20 @@ static bool is_free_text(const kn_column *column)
     return n_cells > 2 && n_bytes >= n_cells * LONG_BYTES && n_blanks >= n_cells * MANY_BLANKS;
 }
 
-/* Numbers of one length, or counted through without gaps, as files are numbered. Sums of money are neither. */
+/* Numbers without gaps, as files are numbered; not so postcodes. */
+static bool is_counted_through(const kn_column *column, uint32_t n_present)
+{
+    if (column->type != KN_TYPE_INT) return false;
+    double first = column->number[0], last = column->number[n_present - 1];
+    return first >= 0 && last - first + 1 <= 1.1 * n_present;
+}
+
+/* Long numbers of one length. Sums of money are neither these nor counted through. */
 static bool is_dealt_out(const kn_column *column, uint32_t n_present)
 {
     enum { LONG_DIGITS = 6 };
     double first = column->number[0], last = column->number[n_present - 1];
     if (first < 0) return false;
-    if (last - first + 1 <= 1.1 * n_present) return true;
     double power = 1;
     size_t n_digits = 1;
     while (power * 10 <= first) power *= 10, n_digits++;
@@ -323,10 +334,11 @@ static kn_looks look_at_uniqueness(const kn_column *column, uint32_t n_present, 
     const kn_looks plain = {KN_LOOKS_PLAIN, KN_SAY_NOTHING};
     if (column->type != KN_TYPE_TEXT && column->type != KN_TYPE_INT) return plain;
     if (n_cells < MANY_CELLS || n_present < NEARLY_ALL * (double)n_cells) return plain;
+    const kn_looks numbered = {KN_LOOKS_PERSONAL, KN_SAY_ROWS_HAVE_OWN_NUMBER};
+    if (is_counted_through(column, n_present)) return numbered;
     if (kn_column_is_postcode(column) || cells_have(column, is_compact_date)) return plain; /* often unique, too */
     if (column->type == KN_TYPE_TEXT) return (kn_looks){KN_LOOKS_UNIQUE, KN_SAY_ROWS_HAVE_OWN_VALUE};
-    if (!is_dealt_out(column, n_present)) return plain;
-    return (kn_looks){KN_LOOKS_PERSONAL, KN_SAY_ROWS_HAVE_OWN_NUMBER};
+    return is_dealt_out(column, n_present) ? numbered : plain;
 }
 
 static kn_looks look_at_cells(const kn_column *column, uint32_t n_present, uint64_t n_cells)
@@ -355,7 +367,10 @@ kn_status kn_column_looks(kn_looks *out, const kn_column *column, uint32_t n_row
     KN_TRY(count_cells(&n_cells, column, n_rows, err));
     bool few_values = n_cells >= MANY_CELLS && n_present <= FEW_VALUES; /* "telephone: yes, no" is no phone number */
     if (kn_name_is_id(column->name)) *out = (kn_looks){KN_LOOKS_PERSONAL, KN_SAY_NAME_OF_CASES};
-    else if (!few_values) *out = look_at_name(column->name);
+    else *out = look_at_name(column->name);
+    const bool is_name = out->reason == KN_SAY_NAME_OF_PERSON && n_present > 2; /* a few first names are names */
+    if (few_values && !is_name && out->reason != KN_SAY_NAME_OF_CASES)
+        *out = (kn_looks){KN_LOOKS_PLAIN, KN_SAY_NOTHING};
     if (out->look == KN_LOOKS_PLAIN && n_cells > 0) *out = look_at_cells(column, n_present, n_cells);
 done:
     return status;

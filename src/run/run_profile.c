@@ -49,7 +49,8 @@ typedef struct guess {
     kn_role role;
     const char *reason;
     kn_look look;
-    kn_type type; /* the column's, or the one that it has but for a few cells */
+    bool numbers_people; /* its name is that of a number given to persons */
+    kn_type type;        /* the column's, or the one that it has but for a few cells */
     kn_suggestion generalize;
     char *levels; /* comment lines: the first labels of every level; NULL: none */
     uint64_t n_missing;
@@ -118,6 +119,7 @@ static kn_status role_guess(guess *out, const kn_column *column, uint32_t n_rows
     out->reason = "nothing speaks for another role; make it insensitive only if no outsider can know it";
     KN_TRY(kn_column_looks(&looks, column, n_rows, err));
     out->look = looks.look;
+    out->numbers_people = looks.reason == KN_SAY_NAME_OF_NUMBER;
     out->type = column->type;
     if (looks.look == KN_LOOKS_UNIQUE && kn_column_nearly(column) != KN_TYPE_TEXT) {
         has_hint(out, column->name);
@@ -145,6 +147,16 @@ static bool is_unnamed(const kn_input *input, uint32_t c)
     return input->form.n_unnamed > 0 && strcmp(input->table->columns[c].name, by_place) == 0;
 }
 
+/* People have several rows, and this column tells them apart. A number that two rows share may be a slip; that of a
+ * case is meant. */
+static bool numbers_people(const guess *g, const kn_column *column, uint32_t n_rows)
+{
+    const uint64_t n_cells = n_rows - g->n_missing, n_present = column->n_values - (column->has_missing ? 1 : 0);
+    if (g->role != KN_ROLE_IDENTIFIER || n_present < 2) return false;
+    if (kn_name_is_id(column->name)) return n_present < n_cells;
+    return g->numbers_people && n_present * 10 < n_cells * 9;
+}
+
 static kn_status guesses_make(profile *about, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -169,9 +181,7 @@ static kn_status guesses_make(profile *about, kn_error *err)
             if (kn_column_value(column, s) == column->n_values - 1) out->n_missing += rows[s];
         kn_free(rows);
         rows = NULL;
-        bool repeats =
-            out->role == KN_ROLE_IDENTIFIER && kn_name_is_id(column->name) && column->n_values < table->n_rows;
-        if (repeats && column->n_values > 1 && about->person == KN_NONE) about->person = c;
+        if (about->person == KN_NONE && numbers_people(out, column, table->n_rows)) about->person = c;
     }
 done:
     kn_free(rows);
