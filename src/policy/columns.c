@@ -183,8 +183,9 @@ static kn_status unknown_column(const header *head, const kn_setting *setting, c
     const uint32_t meant = meant_column(head, whole);
     kn_buffer hint = {0};
     if (meant != KN_NONE)
-        kn_buffer_printf(&hint, " (did you mean '%.80s'?)",
-                         kn_settings_column_shown(shown, head->settings, head->names[meant], meant));
+        kn_buffer_printf(&hint, " (did you mean '%.80s'?%s)",
+                         kn_settings_column_shown(shown, head->settings, head->names[meant], meant),
+                         strchr(head->names[meant], ',') != NULL ? " A comma in a name is written \\," : "");
     status =
         kn_error_set(err, KN_USAGE, "%s: the data has no column '%.80s'%s; it has %s", kn_setting_place(place, setting),
                      whole, hint.bytes != NULL ? hint.bytes : "", list.bytes != NULL ? list.bytes : "none");
