@@ -457,21 +457,36 @@ void kn_growing_free(kn_growing *growing)
     *growing = (kn_growing){0};
 }
 
-void kn_growing_clear(kn_growing *growing)
+/* From here on no value has been met. */
+static void start_class(kn_growing *growing)
 {
     const kn_tuples *tuples = growing->tuples;
-    if (++growing->n_classes == 0) {
-        for (uint32_t q = 0; q < tuples->n_qis; q++)
-            for (uint32_t c = 0; growing->stamp[q] != NULL && c < tuples->domains[q]->n_codes; c++)
-                growing->stamp[q][c] = 0;
-        growing->n_classes = 1;
-    }
-    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+    if (++growing->n_classes != 0) return;
+    for (uint32_t q = 0; q < tuples->n_qis; q++)
+        for (uint32_t c = 0; growing->stamp[q] != NULL && c < tuples->domains[q]->n_codes; c++)
+            growing->stamp[q][c] = 0;
+    growing->n_classes = 1;
+}
+
+void kn_growing_clear(kn_growing *growing)
+{
+    start_class(growing);
+    for (uint32_t q = 0; q < growing->tuples->n_qis; q++) {
         growing->spans[q] = kn_span_empty();
         growing->prices[q] = 0;
     }
     growing->price = 0;
     growing->changed = false;
+}
+
+void kn_growing_clear_columns(kn_growing *growing, const uint32_t *columns, uint32_t n)
+{
+    start_class(growing);
+    for (uint32_t i = 0; i < n; i++) {
+        growing->spans[columns[i]] = kn_span_empty();
+        growing->prices[columns[i]] = 0;
+    }
+    growing->changed = true;
 }
 
 bool kn_growing_add_code(kn_growing *growing, uint32_t q, uint32_t code)

@@ -120,6 +120,8 @@ typedef struct kn_growing {
 kn_status kn_growing_init(kn_growing *growing, const kn_pricer *pricer, const kn_tuples *tuples, kn_error *err);
 void kn_growing_free(kn_growing *growing); /* what it holds */
 void kn_growing_clear(kn_growing *growing);
+/* Forgets what was added in these columns; nothing may be added to the others until all are cleared. */
+void kn_growing_clear_columns(kn_growing *growing, const uint32_t *columns, uint32_t n);
 bool kn_growing_add_code(kn_growing *growing, uint32_t q, uint32_t code); /* true when the span grew */
 /* Columns that are no sets: from the first to the last code. */
 static inline void kn_growing_span(kn_growing *growing, uint32_t q, uint32_t first, uint32_t last)

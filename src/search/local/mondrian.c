@@ -30,17 +30,20 @@
  * suppressed: where even the whole table breaks a model, it stays one class, and recoding refuses it. A
  * time limit stops the cutting; the classes reached by then are the answer.
  *
- * Cost: that of finding the best cut of a class, see mondrian_cut.c, once for each class on the way. Large classes
- * share their columns out among the threads, small ones are one job each with all their cuts; the outcome of a cut
- * depends on its class only, so results are the same for any number of threads. */
+ * Cost: that of finding the best cut of a class, see mondrian_cut.c, once for each class on the way. A class of more
+ * records than a thread's share of the table has its columns shared out among the threads; large ones are a job each,
+ * small ones a job with all their cuts. The outcome of a cut depends on its class only, so results are the same for any
+ * number of threads. */
 #include "search/local/mondrian_cut.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
-    SMALL_ITEMS = 16384, /* from here on a class and all its cuts are one job */
-    WASTE_CLASSES = 64,  /* sides of more than this many classes fill them evenly enough */
+    SMALL_ITEMS = 16384,  /* a class of these and all its cuts are one job, ... */
+    JOBS_PER_THREAD = 16, /* ... and larger ones, as long as so many of them make up a thread's work */
+    WASTE_CLASSES = 64,   /* sides of more than this many classes fill them evenly enough */
 };
 
 /* --- Cutting --------------------------------------------------------------------------------------------------- */
@@ -50,32 +53,29 @@ static inline void copy_record(const kn_mondrian *s, uint32_t *to, const uint32_
     for (uint32_t i = 0; i < s->stride; i += 2) memcpy(to + i, from + i, 2 * sizeof *to);
 }
 
-/* The two sides become ranges; within them the records stay in their order. */
+/* The two parts become ranges of the other array; within them the records stay in their order. Where a record goes is
+ * looked up: there is nothing to guess. */
 static void divide(kn_mondrian *s, const kn_mondrian_node *n, const kn_mondrian_cut *c)
 {
-    uint32_t place = s->place[c->column];
-    uint32_t *left = kn_mondrian_record(s, n, 0), *spare = s->spare + (size_t)n->begin * s->stride, *right = spare;
-    for (uint32_t i = 0; i < kn_mondrian_records(n);
-         i++) { /* to both sides, and only one is kept: there is nothing to guess */
-        const uint32_t *record = kn_mondrian_record(s, n, i);
-        bool goes_left = record[place] < c->code;
-        copy_record(s, right, record);
-        copy_record(s, left, record);
-        left += goes_left ? s->stride : 0;
-        right += goes_left ? 0 : s->stride;
+    const uint32_t place = s->place[c->column], code = c->code, stride = s->stride;
+    uint32_t *to[2] = {s->records[!n->side] + (size_t)n->begin * stride, NULL};
+    const uint32_t *record = kn_mondrian_record(s, n, 0), *end = record + (size_t)kn_mondrian_records(n) * stride;
+    to[1] = to[0] + (size_t)c->n_left * stride;
+    for (; record < end; record += stride) {
+        uint32_t **part = &to[record[place] >= code];
+        copy_record(s, *part, record);
+        *part += stride;
     }
-    memcpy(left, spare, (size_t)(right - spare) * sizeof *spare);
 }
 
 /* The same for relaxed cuts, which put the records into the order of the cut's column. */
 static void divide_in_order(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n, const kn_mondrian_cut *c)
 {
-    uint32_t *to = s->spare + (size_t)n->begin * s->stride;
+    uint32_t *to = s->records[!n->side] + (size_t)n->begin * s->stride;
     kn_mondrian_rank(s, b, &b->ranking, n, c->column, c->column + 1);
     kn_mondrian_sort(s, b, &b->ranking, n, c->column);
     for (uint32_t i = 0; i < kn_mondrian_records(n); i++)
         copy_record(s, to + (size_t)i * s->stride, kn_mondrian_record(s, n, b->order[i]));
-    memcpy(kn_mondrian_record(s, n, 0), to, (size_t)kn_mondrian_records(n) * s->stride * sizeof *to);
 }
 
 static void make_cut(kn_mondrian_node *left, kn_mondrian_node *right, kn_mondrian *s, kn_mondrian_bench *b,
@@ -83,14 +83,16 @@ static void make_cut(kn_mondrian_node *left, kn_mondrian_node *right, kn_mondria
 {
     if (s->relaxed) divide_in_order(s, b, n, c);
     else divide(s, n, c);
-    *left = (kn_mondrian_node){n->begin, n->begin + c->n_left, c->left_persons};
-    *right = (kn_mondrian_node){left->end, n->end, n->n_persons - c->left_persons};
+    *left = (kn_mondrian_node){n->begin, n->begin + c->n_left, !n->side, c->left_persons, n->varied};
+    *right = (kn_mondrian_node){left->end, n->end, !n->side, n->n_persons - c->left_persons, n->varied};
     atomic_fetch_add(&s->n_cuts, 1);
 }
 
 static void finish_class(kn_mondrian *s, const kn_mondrian_node *n)
 {
     s->begins_class[n->begin] = true;
+    for (uint32_t i = 0; i < kn_mondrian_records(n); i++)
+        s->items_by_class[n->begin + i] = kn_mondrian_record(s, n, i)[RECORD_ITEM];
     atomic_fetch_add(&s->n_items_done, n->end - n->begin);
 }
 
@@ -108,6 +110,18 @@ static bool may_be_cut(kn_mondrian *s, const kn_mondrian_node *n)
     return n->n_persons >= 2 * s->min_persons && n->n_persons >= s->stop_persons && !atomic_load(&s->out_of_time);
 }
 
+/* The best cut of a class, found by one thread. */
+static kn_mondrian_cut find_cut(kn_mondrian *s, kn_mondrian_bench *b, kn_mondrian_node *n)
+{
+    kn_mondrian_ranking *r = &b->ranking;
+    if (!may_be_cut(s, n)) return kn_mondrian_no_cut;
+    kn_mondrian_rank(s, b, r, n, 0, s->n_qis);
+    kn_mondrian_find_live(s, r, n);
+    if (kn_mondrian_records(n) <= KN_MONDRIAN_SMALL) return kn_mondrian_small_cut(s, b, n);
+    kn_mondrian_place_bits(s, r);
+    return kn_mondrian_best_cut(s, b, r, n, 0, r->n_live);
+}
+
 /* The rest of a small class: the smaller side first, so that the stack stays within log2(n). */
 static kn_status cut_small(kn_mondrian *s, kn_mondrian_bench *b, kn_mondrian_node first, kn_error *err)
 {
@@ -117,17 +131,8 @@ static kn_status cut_small(kn_mondrian *s, kn_mondrian_bench *b, kn_mondrian_nod
     stack[n_stack++] = first;
     while (n_stack > 0) {
         kn_mondrian_node n = stack[--n_stack];
-        kn_mondrian_cut best = kn_mondrian_no_cut;
         KN_TRY(tick(s, err));
-        if (may_be_cut(s, &n)) {
-            kn_mondrian_rank(s, b, &b->ranking, &n, 0, s->n_qis);
-            if (kn_mondrian_records(&n) <= KN_MONDRIAN_SMALL) {
-                best = kn_mondrian_small_cut(s, b, &n);
-            } else {
-                kn_mondrian_place_bits(s, &b->ranking);
-                best = kn_mondrian_best_cut(s, b, &b->ranking, &n, 0, s->n_qis);
-            }
-        }
+        kn_mondrian_cut best = find_cut(s, b, &n);
         if (best.n_left == 0) {
             finish_class(s, &n);
             continue;
@@ -148,32 +153,42 @@ static kn_status job_small(void *context, size_t job, unsigned worker, kn_error 
     return cut_small(s, &s->benches[worker], s->large[job], err);
 }
 
-/* Large classes: the columns are shared out among the threads; all read the ranking of the first bench. */
-static uint32_t share_begin(const kn_mondrian *s, size_t share) { return (uint32_t)(s->n_qis * share / s->n_shares); }
+/* Shared classes: all threads read the ranking of the first bench. */
+static bool is_shared(const kn_mondrian *s, const kn_mondrian_node *n)
+{
+    return kn_mondrian_records(n) > s->share_items;
+}
+
+static uint32_t share_begin(const kn_mondrian *s, uint32_t n_columns, size_t share)
+{
+    return (uint32_t)(n_columns * share / s->n_shares);
+}
 
 static kn_status job_rank(void *context, size_t job, unsigned worker, kn_error *err)
 {
     kn_mondrian *s = context;
-    kn_mondrian_rank(s, &s->benches[worker], &s->benches[0].ranking, &s->current, share_begin(s, job),
-                     share_begin(s, job + 1));
+    kn_mondrian_rank(s, &s->benches[worker], &s->benches[0].ranking, &s->current, share_begin(s, s->n_qis, job),
+                     share_begin(s, s->n_qis, job + 1));
     return tick(s, err);
 }
 
 static kn_status job_columns(void *context, size_t job, unsigned worker, kn_error *err)
 {
     kn_mondrian *s = context;
-    s->share_cuts[job] = kn_mondrian_best_cut(s, &s->benches[worker], &s->benches[0].ranking, &s->current,
-                                              share_begin(s, job), share_begin(s, job + 1));
+    const kn_mondrian_ranking *r = &s->benches[0].ranking;
+    s->share_cuts[job] = kn_mondrian_best_cut(s, &s->benches[worker], r, &s->current, share_begin(s, r->n_live, job),
+                                              share_begin(s, r->n_live, job + 1));
     return tick(s, err);
 }
 
-static kn_status cut_of_large(kn_mondrian_cut *best, kn_mondrian *s, const kn_mondrian_node *n, kn_error *err)
+static kn_status find_shared_cut(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_node *n, kn_error *err)
 {
     kn_status status = KN_OK;
     *best = kn_mondrian_no_cut;
     s->current = *n;
     if (!may_be_cut(s, n)) return KN_OK;
     KN_TRY(kn_pool_run(s->task->pool, s->n_shares, job_rank, s, err));
+    kn_mondrian_find_live(s, &s->benches[0].ranking, n);
     kn_mondrian_place_bits(s, &s->benches[0].ranking);
     KN_TRY(kn_pool_run(s->task->pool, s->n_shares, job_columns, s, err));
     for (unsigned share = 0; share < s->n_shares; share++)
@@ -186,14 +201,31 @@ done:
 static kn_status job_cut(void *context, size_t job, unsigned worker, kn_error *err)
 {
     kn_mondrian *s = context;
-    kn_mondrian_node *left = &s->children[2 * job], *right = left + 1;
+    kn_mondrian_bench *b = &s->benches[worker];
+    kn_mondrian_node *n = &s->large[job], *left = &s->children[2 * job], *right = left + 1;
     *left = *right = (kn_mondrian_node){0};
-    if (s->cuts[job].n_left == 0) finish_class(s, &s->large[job]);
-    else make_cut(left, right, s, &s->benches[worker], &s->large[job], &s->cuts[job]);
-    return KN_OK;
+    if (!is_shared(s, n)) s->cuts[job] = find_cut(s, b, n);
+    if (s->cuts[job].n_left == 0) finish_class(s, n);
+    else make_cut(left, right, s, b, n, &s->cuts[job]);
+    return tick(s, err);
 }
 
 typedef KN_VECTOR(kn_mondrian_node) node_list;
+
+static int compare_nodes(const void *a, const void *b)
+{
+    const kn_mondrian_node *x = a, *y = b;
+    uint32_t n_x = kn_mondrian_records(x), n_y = kn_mondrian_records(y);
+    if (n_x != n_y) return n_x > n_y ? -1 : 1;
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* The largest come first, so that no thread begins a long job when the others have done all of theirs. */
+static void line_up(kn_mondrian *s, const node_list *nodes)
+{
+    s->large = nodes->items;
+    if (nodes->n > 1) qsort(nodes->items, nodes->n, sizeof *nodes->items, compare_nodes);
+}
 
 /* One level: cuts every class of `large`, sorts the children into the next level and the small ones. */
 static kn_status cut_level(kn_mondrian *s, node_list *large, node_list *next, node_list *small, kn_error *err)
@@ -202,12 +234,13 @@ static kn_status cut_level(kn_mondrian *s, node_list *large, node_list *next, no
     size_t n_large = large->n;
     KN_NEW_RAW(s->cuts, n_large);
     KN_NEW(s->children, 2 * n_large);
-    s->large = large->items;
-    for (size_t i = 0; i < n_large; i++) KN_TRY(cut_of_large(&s->cuts[i], s, &large->items[i], err));
+    line_up(s, large);
+    for (size_t i = 0; i < n_large && is_shared(s, &s->large[i]); i++)
+        KN_TRY(find_shared_cut(&s->cuts[i], s, &s->large[i], err));
     KN_TRY(kn_pool_run(s->task->pool, n_large, job_cut, s, err));
     for (size_t i = 0; i < 2 * n_large; i++)
         if (kn_mondrian_records(&s->children[i]) > 0)
-            KN_PUSH(kn_mondrian_records(&s->children[i]) > SMALL_ITEMS ? next : small, s->children[i]);
+            KN_PUSH(kn_mondrian_records(&s->children[i]) > s->job_items ? next : small, s->children[i]);
 done:
     kn_free(s->children);
     kn_free(s->cuts);
@@ -220,16 +253,16 @@ static kn_status cut_all(kn_mondrian *s, kn_error *err)
 {
     kn_status status = KN_OK;
     node_list large = {0}, next = {0}, small = {0};
-    kn_mondrian_node root = {.end = s->items->n};
+    kn_mondrian_node root = {.end = s->items->n, .varied = UINT64_MAX};
     for (uint32_t i = 0; i < root.end; i++) root.n_persons += kn_mondrian_record(s, &root, i)[RECORD_PERSONS];
-    if (root.end > 0) KN_PUSH(root.end > SMALL_ITEMS ? &large : &small, root);
+    if (root.end > 0) KN_PUSH(root.end > s->job_items ? &large : &small, root);
     while (large.n > 0) {
         KN_TRY(cut_level(s, &large, &next, &small, err));
         kn_free(large.items);
         large = next;
         next = (node_list){0};
     }
-    s->large = small.items;
+    line_up(s, &small);
     KN_TRY(kn_pool_run(s->task->pool, small.n, job_small, s, err));
 done:
     kn_free(large.items);
@@ -266,11 +299,12 @@ static kn_status fill_records(kn_mondrian *s, kn_error *err)
     kn_status status = KN_OK;
     const kn_items *items = s->items;
     const kn_tuples *tuples = items->tuples;
-    KN_OWN(&s->memory, s->records, ((size_t)items->n + 1) * s->stride);
-    KN_OWN_RAW(&s->memory, s->spare, ((size_t)items->n + 1) * s->stride);
+    KN_OWN(&s->memory, s->records[0], ((size_t)items->n + 1) * s->stride);
+    KN_OWN_RAW(&s->memory, s->records[1], ((size_t)items->n + 1) * s->stride);
     KN_OWN(&s->memory, s->begins_class, items->n);
+    KN_OWN_RAW(&s->memory, s->items_by_class, items->n);
     for (uint32_t i = 0; i < items->n; i++) {
-        uint32_t *record = s->records + (size_t)i * s->stride;
+        uint32_t *record = s->records[0] + (size_t)i * s->stride;
         record[RECORD_ITEM] = i;
         record[RECORD_ROWS] = kn_items_rows(items, i);
         record[RECORD_PERSONS] = items->persons[i];
@@ -299,7 +333,7 @@ static kn_status make_answer(kn_answer *answer, const kn_mondrian *s, kn_error *
     KN_NEW_RAW(item_class, s->items->n);
     for (uint32_t i = 0; i < s->items->n; i++) {
         n_classes += s->begins_class[i];
-        item_class[s->records[(size_t)i * s->stride + RECORD_ITEM]] = n_classes - 1;
+        item_class[s->items_by_class[i]] = n_classes - 1;
     }
     KN_TRY(kn_items_answer(answer, s->items, item_class, n_classes, err));
     answer->stopped = atomic_load(&s->out_of_time) ? KN_STOPPED_TIME : KN_STOPPED_DONE;
@@ -315,7 +349,7 @@ static kn_status mondrian_search(kn_answer *answer, const kn_task *task, kn_erro
     kn_status status = KN_OK;
     kn_items *items = NULL;
     kn_pricer *pricer = NULL;
-    kn_mondrian s = {.task = task, .n_qis = task->tuples->n_qis, .n_words = (task->tuples->n_qis + 1) / 2 * 2};
+    kn_mondrian s = {.task = task, .n_qis = task->tuples->n_qis};
     unsigned n_threads = kn_pool_threads(task->pool);
     s.relaxed = kn_args_is(task->args, "cut", "relaxed");
     s.by_median = kn_args_is(task->args, "choose", "median");
@@ -332,6 +366,9 @@ static kn_status mondrian_search(kn_answer *answer, const kn_task *task, kn_erro
             "out");
     KN_TRY(kn_items_new(&items, task->tuples, s.relaxed ? 1 : KN_WHOLE_TUPLES, histograms, err));
     KN_TRY(kn_pricer_new(&pricer, task->objective, err));
+    s.share_items = items->n / n_threads;
+    s.job_items = items->n / (n_threads * JOBS_PER_THREAD);
+    if (s.job_items < SMALL_ITEMS) s.job_items = SMALL_ITEMS;
     s.items = items;
     s.pricer = pricer;
     KN_OWN(&s.memory, s.places, s.n_qis);

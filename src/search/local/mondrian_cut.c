@@ -16,6 +16,7 @@ enum {
     COLUMNS_AT_ONCE = 16,  /* are counted together, up to so many ... */
     GROUPS_AT_ONCE = 4096, /* ... groups */
     MANY_GROUPS = 16384,   /* sets have fewer bits where a column may have more groups */
+    RECORDS_AT_ONCE = 256, /* are ranked column by column: as many as stay in the cache */
 };
 
 /* A set of codes that is taken out in ascending order. words[0] has a bit per code, words[1] one per word of words[0]
@@ -42,7 +43,7 @@ static inline uint32_t as_first(uint32_t code) { return code ^ 0x7fffffffu; }
 
 /* --- The values of a node -------------------------------------------------------------------------------------- */
 
-static inline void code_set_add(code_set *set, uint32_t code)
+static void code_set_add(code_set *set, uint32_t code)
 {
     for (uint32_t level = 0; level < set->n_levels; level++, code >>= 6) {
         uint64_t *word = &set->words[level][code >> 6];
@@ -65,16 +66,45 @@ static uint32_t code_set_take(uint32_t *codes, uint32_t n, code_set *set, uint32
     return n;
 }
 
+/* Most codes are known: to see that takes no more than a look at their bit. */
+static void code_set_add_column(code_set *set, const uint32_t *codes, uint32_t n, uint32_t stride)
+{
+    const uint64_t *words = set->words[0];
+    for (const uint32_t *code = codes, *end = codes + (size_t)n * stride; code < end; code += stride)
+        if ((words[*code >> 6] >> (*code & 63) & 1) == 0) code_set_add(set, *code);
+}
+
+/* Columns with one value have that of the first record. */
 void kn_mondrian_rank(const kn_mondrian *s, kn_mondrian_bench *b, kn_mondrian_ranking *r, const kn_mondrian_node *n,
                       uint32_t from, uint32_t to)
 {
-    for (uint32_t i = 0; i < kn_mondrian_records(n); i++) {
-        const uint32_t *record = kn_mondrian_record(s, n, i);
-        for (uint32_t q = from; q < to; q++) code_set_add(&b->codes[q], record[s->place[q]]);
+    const uint32_t n_records = kn_mondrian_records(n);
+    uint32_t n_looked_at = 0;
+    for (uint32_t q = from; q < to; q++) {
+        if (q >= 64 || (n->varied >> q & 1) != 0) b->looked_at[n_looked_at++] = q;
+        else code_set_add(&b->codes[q], kn_mondrian_record(s, n, 0)[s->place[q]]);
+    }
+    for (uint32_t begin = 0, n_now; begin < n_records; begin += n_now) {
+        n_now = n_records - begin < RECORDS_AT_ONCE ? n_records - begin : RECORDS_AT_ONCE;
+        for (uint32_t i = 0; i < n_looked_at; i++) {
+            uint32_t q = b->looked_at[i];
+            code_set_add_column(&b->codes[q], kn_mondrian_record(s, n, begin) + s->place[q], n_now, s->stride);
+        }
     }
     for (uint32_t q = from; q < to; q++) {
         r->n[q] = code_set_take(r->code[q], 0, &b->codes[q], b->codes[q].n_levels - 1, 0);
         for (uint32_t i = 0; i < r->n[q]; i++) r->rank[q][r->code[q][i]] = i;
+    }
+}
+
+void kn_mondrian_find_live(const kn_mondrian *s, kn_mondrian_ranking *r, kn_mondrian_node *n)
+{
+    r->n_live = 0;
+    n->varied = 0;
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        if (r->n[q] == 1 && !s->relaxed) continue;
+        r->live[r->n_live++] = q;
+        if (q < 64) n->varied |= (uint64_t)1 << q;
     }
 }
 
@@ -84,33 +114,42 @@ static void give_bits(kn_mondrian_ranking *r, uint32_t q, uint32_t *n_bits)
     for (uint32_t i = 0; i < r->n[q]; i++) r->bits[(*n_bits)++] = (struct bit_value){q, r->code[q][i]};
 }
 
+static bool is_ordered(const kn_mondrian *s, uint32_t q)
+{
+    return s->pricer->columns[q].domain->kind != KN_DOMAIN_SETS;
+}
+
 /* Ordered columns are near where they leave room for others; returns their bits. */
 static uint32_t place_ordered(const kn_mondrian *s, kn_mondrian_ranking *r)
 {
-    uint32_t n_bits = 0, n_values = 0;
-    for (uint32_t lane = 0; lane < s->n_ordered; lane++) n_values += r->n[s->ordered[lane]];
+    uint32_t n_bits = 0, n_values = 0, n_ordered = 0;
+    for (uint32_t i = 0; i < r->n_live; i++)
+        if (is_ordered(s, r->live[i])) {
+            n_values += r->n[r->live[i]];
+            n_ordered++;
+        }
     r->n_near = 0;
     r->n_lanes = s->n_lanes;
-    if (n_values > KN_MONDRIAN_NEAR / 2 || s->n_ordered > KN_MONDRIAN_SETS / 2) return 0;
+    if (n_values > KN_MONDRIAN_NEAR / 2 || n_ordered > KN_MONDRIAN_SETS / 2) return 0;
     r->n_lanes = 0;
-    for (uint32_t lane = 0; lane < s->n_ordered; lane++) {
-        r->near[r->n_near++] = s->ordered[lane];
-        give_bits(r, s->ordered[lane], &n_bits);
-    }
+    for (uint32_t i = 0; i < r->n_live; i++)
+        if (is_ordered(s, r->live[i])) {
+            r->near[r->n_near++] = r->live[i];
+            give_bits(r, r->live[i], &n_bits);
+        }
     return n_bits;
 }
 
-/* Values get their bits, once all columns are ranked: the sets of the fewest values first. */
+/* Values of live columns get their bits, once all are ranked: the sets of the fewest values first. */
 void kn_mondrian_place_bits(const kn_mondrian *s, kn_mondrian_ranking *r)
 {
-    const uint32_t n_sets = s->n_qis - s->n_ordered;
-    uint32_t *sets = r->wide; /* what is left in the end is wide */
-    for (uint32_t q = 0, n = 0; n < n_sets; q++) {
-        uint32_t at = n;
-        if (s->pricer->columns[q].domain->kind != KN_DOMAIN_SETS) continue;
+    uint32_t *sets = r->wide, n_sets = 0; /* what is left in the end is wide */
+    for (uint32_t i = 0; i < r->n_live; i++) {
+        uint32_t q = r->live[i], at = n_sets;
+        if (is_ordered(s, q)) continue;
         for (; at > 0 && r->n[sets[at - 1]] > r->n[q]; at--) sets[at] = sets[at - 1];
         sets[at] = q;
-        n++;
+        n_sets++;
     }
     for (uint32_t q = 0; q < s->n_qis; q++) r->first_bit[q] = KN_NONE;
     uint32_t n_bits = place_ordered(s, r), next = 0;
@@ -171,8 +210,9 @@ static void make_group(uint32_t *group, const kn_mondrian *s, const kn_mondrian_
     }
 }
 
-/* The hot loop: adds every record to its group in each of the columns from .. to-1. Lanes beyond the ordered columns
- * hold anything: nobody looks at them. Constant widths, and local copies that no group can overlap, make it fast. */
+/* The hot loop: adds every record to its group in each of the live columns from .. to-1. Lanes beyond the ordered
+ * columns hold anything: nobody looks at them. Constant widths, and local copies that no group can overlap, make it
+ * fast. */
 KN_INLINE void add_records(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
                            const kn_mondrian_node *n, uint32_t from, uint32_t to, uint32_t n_lanes,
                            uint32_t near_vectors, uint32_t n_far)
@@ -189,10 +229,11 @@ KN_INLINE void add_records(const kn_mondrian *s, kn_mondrian_bench *b, const kn_
     const uint32_t *record = kn_mondrian_record(s, n, 0), *end = kn_mondrian_record(s, n, kn_mondrian_records(n));
     const uint32_t n_columns = to - from, n_near = r->n_near, group_words = r->group_words, stride = s->stride;
     uint32_t *groups = b->groups;
-    for (uint32_t i = 0; i < n_columns; groups += (size_t)r->n[from + i++] * group_words) {
-        columns[i].rank = r->rank[from + i];
-        columns[i].place = s->place[from + i];
+    for (uint32_t i = 0; i < n_columns; i++) {
+        columns[i].rank = r->rank[r->live[from + i]];
+        columns[i].place = s->place[r->live[from + i]];
         columns[i].groups = groups;
+        groups += (size_t)r->n[r->live[from + i]] * group_words;
     }
     for (uint32_t i = 0; i < n_near; i++) {
         near[i].rank = r->rank[r->near[i]];
@@ -233,13 +274,15 @@ KN_INLINE void add_records(const kn_mondrian *s, kn_mondrian_bench *b, const kn_
     }
 }
 
-/* Groups of the columns from .. to-1, one column after the other. */
+/* Groups of the live columns from .. to-1, one column after the other. */
 static void count_groups(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
                          const kn_mondrian_node *n, uint32_t from, uint32_t to)
 {
     uint32_t *group = b->groups;
-    for (uint32_t q = from; q < to; q++)
+    for (uint32_t l = from; l < to; l++) {
+        const uint32_t q = r->live[l];
         for (uint32_t i = 0; i < r->n[q]; i++, group += r->group_words) clear_group(group, r, r->code[q][i]);
+    }
 #define WITH(lanes, vectors, far)                                                                                      \
     if (r->n_lanes == (lanes) && r->near_vectors == (vectors) && r->n_far == (far)) {                                  \
         add_records(s, b, r, n, from, to, lanes, vectors, far);                                                        \
@@ -284,7 +327,7 @@ typedef struct pass {
 
 static pass pass_start(kn_mondrian_bench *b, const kn_mondrian_ranking *r)
 {
-    kn_growing_clear(&b->growing);
+    kn_mondrian_start_pass(b, r);
     b->n_active = r->n_wide;
     for (uint32_t i = 0; i < r->n_wide; i++) b->active[i] = r->wide[i];
     clear_group(b->reach, r, 0);
@@ -420,26 +463,36 @@ static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench 
     }
 }
 
-/* The best cut in the columns from .. to-1, which are counted together as far as their groups fit. */
+void kn_mondrian_settle(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r)
+{
+    kn_growing_clear(&b->growing);
+    for (uint32_t q = 0; q < s->n_qis; q++)
+        if (r->n[q] == 1) kn_growing_add_code(&b->growing, q, r->code[q][0]);
+}
+
+/* The best cut in the live columns from .. to-1, which are counted together as far as their groups fit. */
 kn_mondrian_cut kn_mondrian_best_cut(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
                                      const kn_mondrian_node *n, uint32_t from, uint32_t to)
 {
     kn_mondrian_cut best = kn_mondrian_no_cut;
-    for (uint32_t q = from, end; q < to; q = end) {
-        uint32_t n_groups = r->n[q];
-        for (end = q + 1;
-             !s->relaxed && end < to && end < q + COLUMNS_AT_ONCE && n_groups + r->n[end] <= GROUPS_AT_ONCE; end++)
-            n_groups += r->n[end];
-        if (!s->relaxed) count_groups(s, b, r, n, q, end);
+    kn_mondrian_settle(s, b, r);
+    for (uint32_t l = from, end; l < to; l = end) {
+        uint32_t n_groups = r->n[r->live[l]];
+        for (end = l + 1; !s->relaxed && end < to && end < l + COLUMNS_AT_ONCE; end++) {
+            if (n_groups + r->n[r->live[end]] > GROUPS_AT_ONCE) break;
+            n_groups += r->n[r->live[end]];
+        }
+        if (!s->relaxed) count_groups(s, b, r, n, l, end);
         const uint32_t *groups = b->groups;
-        for (uint32_t p = q; p < end; p++) {
-            if (needs_order(s, r)) kn_mondrian_sort(s, b, r, n, p);
+        for (uint32_t p = l; p < end; p++) {
+            const uint32_t q = r->live[p];
+            if (needs_order(s, r)) kn_mondrian_sort(s, b, r, n, q);
             for (uint32_t i = 0; s->relaxed && i < kn_mondrian_records(n); i++) {
                 const uint32_t *record = kn_mondrian_record(s, n, b->order[i]);
-                make_group(b->groups + (size_t)i * r->group_words, s, r, record, record[s->place[p]]);
+                make_group(b->groups + (size_t)i * r->group_words, s, r, record, record[s->place[q]]);
             }
-            n_groups = s->relaxed ? kn_mondrian_records(n) : r->n[p];
-            if (n_groups > 1) try_column(&best, s, b, r, n, p, groups, n_groups);
+            n_groups = s->relaxed ? kn_mondrian_records(n) : r->n[q];
+            try_column(&best, s, b, r, n, q, groups, n_groups);
             groups += (size_t)n_groups * r->group_words;
         }
     }
@@ -464,6 +517,8 @@ static kn_status ranking_init(const kn_mondrian *s, kn_mondrian_bench *b, kn_err
     KN_OWN(&b->memory, r->code, s->n_qis);
     KN_OWN(&b->memory, r->rank, s->n_qis);
     KN_OWN(&b->memory, r->n, s->n_qis);
+    KN_OWN(&b->memory, r->live, s->n_qis);
+    KN_OWN(&b->memory, b->looked_at, s->n_qis);
     KN_OWN(&b->memory, r->first_bit, s->n_qis);
     KN_OWN(&b->memory, r->wide, s->n_qis);
     for (uint32_t q = 0; q < s->n_qis; q++) {
@@ -516,8 +571,8 @@ kn_status kn_mondrian_bench_init(const kn_mondrian *s, kn_mondrian_bench *b, kn_
     KN_OWN_RAW(&b->memory, b->left_price, n);
     KN_OWN(&b->memory, b->reach, max_words);
     KN_OWN(&b->memory, b->active, s->n_qis);
-    KN_OWN_ALIGNED(&b->memory, b->bits, (size_t)KN_MONDRIAN_SMALL * s->n_words);
-    KN_OWN_ALIGNED(&b->memory, b->passed, 2 * (size_t)s->n_words);
+    KN_OWN_ALIGNED(&b->memory, b->bits, KN_MONDRIAN_SMALL * ((size_t)s->n_qis + 1));
+    KN_OWN_ALIGNED(&b->memory, b->passed, 2 * ((size_t)s->n_qis + 1));
     KN_TRY(kn_growing_init(&b->growing, s->pricer, s->items->tuples, err));
     KN_TRY(kn_tally_init(&b->whole, s->items, err));
     KN_TRY(kn_tally_init(&b->right, s->items, err));

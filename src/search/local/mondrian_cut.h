@@ -16,8 +16,10 @@ enum {
 };
 
 typedef struct kn_mondrian_node {
-    uint32_t begin, end; /* of the records */
+    uint32_t begin, end; /* of the records ... */
+    uint32_t side;       /* ... in this one of their two arrays */
     uint64_t n_persons;
+    uint64_t varied; /* a bit per column: 0 when its records are known to have one value; columns after 64 have none */
 } kn_mondrian_node;
 
 /* The best cut known: `n_left` records go left, of which `left_persons` persons; 0: there is none. Strict cuts: those
@@ -34,6 +36,7 @@ static const kn_mondrian_cut kn_mondrian_no_cut = {INFINITY, INFINITY, KN_NONE, 
 typedef struct kn_mondrian_ranking {
     uint32_t *n;             /* [q]: distinct values */
     uint32_t **code, **rank; /* [q]: value by rank, ascending; rank by value */
+    uint32_t n_live, *live;  /* columns that can be cut: of more than one value; for relaxed cuts all */
     uint32_t *first_bit;     /* [q]: of the column's values by rank; KN_NONE: it has none */
     struct bit_value {
         uint32_t q, code;
@@ -51,6 +54,7 @@ typedef struct kn_mondrian_bench {
     kn_owner memory; /* all arrays */
     kn_mondrian_ranking ranking;
     struct code_set *codes;  /* [q]; empty between uses */
+    uint32_t *looked_at;     /* columns that are being ranked */
     uint32_t *groups;        /* of the columns that are counted together */
     uint32_t *order, *begin; /* records by one column, and where its values begin; only where somebody looks at them */
     double *left_price;      /* per group */
@@ -58,8 +62,8 @@ typedef struct kn_mondrian_bench {
     kn_growing growing;      /* the closure of what was passed */
     uint32_t n_active, *active; /* wide columns that may still grow in this pass */
     kn_tally whole, right;
-    uint64_t *bits,
-        *passed; /* small classes: [record * n_words + q], the bit of its value; united, and so far priced */
+    uint64_t *bits, *passed; /* small classes: [record * n_words + live column], the bit of its value; united, and so
+                                far priced */
 } kn_mondrian_bench;
 
 typedef struct kn_mondrian {
@@ -67,14 +71,16 @@ typedef struct kn_mondrian {
     const kn_task *task;
     const kn_items *items;
     const kn_pricer *pricer;
-    uint32_t n_qis, n_words, stride; /* n_words: n_qis in whole vectors of two */
-    uint32_t n_ordered, n_lanes;     /* columns that are no sets; in whole vectors */
-    uint32_t max_bits;               /* of values in a reach */
-    uint32_t *one_hot[3];            /* [vectors][bit * 4 * vectors]: that bit */
-    uint32_t *ordered;               /* [lane]: its column */
-    uint32_t *place;                 /* [q]: of its code in a record; those of ordered columns come first */
-    uint32_t *records, *spare;       /* one per item: item, rows, persons, codes; classes are ranges of them */
+    uint32_t n_qis, stride;
+    uint32_t n_ordered, n_lanes; /* columns that are no sets; in whole vectors */
+    uint32_t max_bits;           /* of values in a reach */
+    uint32_t *one_hot[3];        /* [vectors][bit * 4 * vectors]: that bit */
+    uint32_t *ordered;           /* [lane]: its column */
+    uint32_t *place;             /* [q]: of its code in a record; those of ordered columns come first */
+    uint32_t *records[2];        /* one per item: item, rows, persons, codes; classes are ranges of them. A cut
+                                    moves its class from one array to the other. */
     bool *begins_class;
+    uint32_t *items_by_class; /* those of finished classes, where their records were */
     bool relaxed, by_median;
     bool first_column; /* among equally wide columns the first is cut, otherwise the one that is cut most evenly */
     double **places;   /* [q][code]: what widths are measured by */
@@ -85,7 +91,8 @@ typedef struct kn_mondrian {
     atomic_uint_fast64_t n_cuts, n_items_done;
     kn_mondrian_node current; /* the large class whose columns are shared out */
     unsigned n_shares;
-    kn_mondrian_cut *share_cuts; /* [share] */
+    kn_mondrian_cut *share_cuts;     /* [share] */
+    uint32_t share_items, job_items; /* a class of more records is shared out; one of no more is a job with its cuts */
     /* the level of large classes that is being cut */
     kn_mondrian_node *large;
     kn_mondrian_cut *cuts;      /* [large] */
@@ -96,7 +103,7 @@ enum { RECORD_ITEM, RECORD_ROWS, RECORD_PERSONS, RECORD_CODES };
 
 static inline uint32_t *kn_mondrian_record(const kn_mondrian *s, const kn_mondrian_node *n, uint32_t index)
 {
-    return s->records + (size_t)(n->begin + index) * s->stride;
+    return s->records[n->side] + (size_t)(n->begin + index) * s->stride;
 }
 
 static inline uint32_t kn_mondrian_records(const kn_mondrian_node *n) { return n->end - n->begin; }
@@ -106,10 +113,11 @@ kn_status kn_mondrian_prepare_bits(kn_mondrian *s, kn_error *err);
 kn_status kn_mondrian_bench_init(const kn_mondrian *s, kn_mondrian_bench *b, kn_error *err);
 void kn_mondrian_bench_free(kn_mondrian_bench *b);
 
-/* Which values the class has in the columns from .. to-1; then, once all columns are known, the places of their bits.
- */
+/* Which values the class has in the columns from .. to-1; then, once all columns are known, which of them are live,
+ * which the class remembers, and the places of their bits. */
 void kn_mondrian_rank(const kn_mondrian *s, kn_mondrian_bench *b, kn_mondrian_ranking *r, const kn_mondrian_node *n,
                       uint32_t from, uint32_t to);
+void kn_mondrian_find_live(const kn_mondrian *s, kn_mondrian_ranking *r, kn_mondrian_node *n);
 void kn_mondrian_place_bits(const kn_mondrian *s, kn_mondrian_ranking *r);
 /* b->order: the class's records by column q, which is ranked. */
 void kn_mondrian_sort(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
@@ -120,10 +128,17 @@ static inline double kn_mondrian_waste(const kn_mondrian *s, uint64_t n_persons)
 {
     return n_persons < s->n_waste ? s->waste[n_persons] : 1;
 }
-/* The best allowable cut in the columns from .. to-1, and which of two is the better one. */
+/* The best allowable cut in the live columns from .. to-1, and which of two is the better one. */
 kn_mondrian_cut kn_mondrian_best_cut(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
                                      const kn_mondrian_node *n, uint32_t from, uint32_t to);
 bool kn_mondrian_better(const kn_mondrian *s, const kn_mondrian_cut *a, const kn_mondrian_cut *b);
+/* The closure that grows in the passes of a class starts with what all its records share ... */
+void kn_mondrian_settle(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r);
+/* ... and goes back to that for each pass. */
+static inline void kn_mondrian_start_pass(kn_mondrian_bench *b, const kn_mondrian_ranking *r)
+{
+    kn_growing_clear_columns(&b->growing, r->live, r->n_live);
+}
 /* The best allowable cut of a class of at most KN_MONDRIAN_SMALL records, which is ranked. */
 kn_mondrian_cut kn_mondrian_small_cut(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n);
 

@@ -1,20 +1,29 @@
 /* The best cut of a class of few records, of which there are the most: what mondrian_cut.c does for large ones would
  * take longer to set up than to do.
  *
- * A record has a word per column with one bit set: that of its value, numbered in the class. The records of a side are
- * united by a few vector operations each, and the bits that are new are the values by which its closure grows. */
+ * A record has a word per live column with one bit set: that of its value, numbered in the class. The records of a side
+ * are united by a few vector operations each, and the bits that are new are the values by which its closure grows. */
 #include "base/lanes.h"
 #include "search/local/mondrian_cut.h"
 
 #include <string.h>
 
+/* Words of a record, in whole vectors of two. */
+static inline uint32_t n_words(const kn_mondrian_ranking *r) { return (r->n_live + 1) / 2 * 2; }
+
 static void fill_records(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n)
 {
     const kn_mondrian_ranking *r = &b->ranking;
-    for (uint32_t i = 0; i < kn_mondrian_records(n); i++) {
-        const uint32_t *record = kn_mondrian_record(s, n, i);
-        uint64_t *bits = b->bits + (size_t)i * s->n_words;
-        for (uint32_t q = 0; q < s->n_qis; q++) bits[q] = (uint64_t)1 << r->rank[q][record[s->place[q]]];
+    const uint32_t n_records = kn_mondrian_records(n), width = n_words(r);
+    for (uint32_t l = 0; l < width; l++) {
+        const uint32_t *code = kn_mondrian_record(s, n, 0), *rank = NULL;
+        uint64_t *bits = b->bits + l;
+        if (l < r->n_live) {
+            code += s->place[r->live[l]];
+            rank = r->rank[r->live[l]];
+        }
+        for (uint32_t i = 0; i < n_records; i++, code += s->stride, bits += width)
+            *bits = rank != NULL ? (uint64_t)1 << rank[*code] : 0;
     }
 }
 
@@ -23,18 +32,19 @@ typedef struct pass {
     uint64_t n_rows, n_persons;
 } pass;
 
-static pass pass_start(const kn_mondrian *s, kn_mondrian_bench *b)
+static pass pass_start(kn_mondrian_bench *b)
 {
-    kn_growing_clear(&b->growing);
-    memset(b->passed, 0, 2 * s->n_words * sizeof *b->passed);
+    kn_mondrian_start_pass(b, &b->ranking);
+    memset(b->passed, 0, 2 * n_words(&b->ranking) * sizeof *b->passed);
     return (pass){0};
 }
 
-static inline void pass_add(pass *p, const kn_mondrian *s, kn_mondrian_bench *b, uint32_t index, const uint32_t *record)
+static inline void pass_add(pass *p, kn_mondrian_bench *b, uint32_t index, const uint32_t *record)
 {
-    const kn_lanes2_u64 *bits = (const kn_lanes2_u64 *)(b->bits + (size_t)index * s->n_words);
+    const uint32_t width = n_words(&b->ranking);
+    const kn_lanes2_u64 *bits = (const kn_lanes2_u64 *)(b->bits + (size_t)index * width);
     kn_lanes2_u64 *passed = (kn_lanes2_u64 *)b->passed;
-    for (uint32_t w = 0; w < s->n_words / 2; w++) passed[w] |= bits[w];
+    for (uint32_t w = 0; w < width / 2; w++) passed[w] |= bits[w];
     p->n_rows += record[RECORD_ROWS];
     p->n_persons += record[RECORD_PERSONS];
 }
@@ -42,14 +52,15 @@ static inline void pass_add(pass *p, const kn_mondrian *s, kn_mondrian_bench *b,
 /* The price of what was passed. */
 static double pass_price(const kn_mondrian *s, kn_mondrian_bench *b)
 {
-    uint64_t *passed = b->passed, *priced = passed + s->n_words;
-    for (uint32_t q = 0; q < s->n_qis; q++) {
-        uint64_t fresh = passed[q] & ~priced[q];
-        const uint32_t *code = b->ranking.code[q];
+    const kn_mondrian_ranking *r = &b->ranking;
+    uint64_t *passed = b->passed, *priced = passed + n_words(r);
+    for (uint32_t l = 0; l < r->n_live; l++) {
+        const uint32_t q = r->live[l], *code = r->code[q];
+        uint64_t fresh = passed[l] & ~priced[l];
         if (fresh == 0) continue;
-        priced[q] = passed[q];
+        priced[l] = passed[l];
         if (s->pricer->columns[q].domain->kind != KN_DOMAIN_SETS)
-            kn_growing_span(&b->growing, q, code[__builtin_ctzll(passed[q])], code[63 - __builtin_clzll(passed[q])]);
+            kn_growing_span(&b->growing, q, code[__builtin_ctzll(passed[l])], code[63 - __builtin_clzll(passed[l])]);
         else
             for (; fresh != 0; fresh &= fresh - 1) kn_growing_add_code(&b->growing, q, code[__builtin_ctzll(fresh)]);
     }
@@ -66,9 +77,9 @@ static inline bool may_cut(const kn_mondrian *s, const kn_mondrian_bench *b, con
 
 static void price_left(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n, uint32_t place)
 {
-    pass p = pass_start(s, b);
+    pass p = pass_start(b);
     for (uint32_t i = 1; i < kn_mondrian_records(n); i++) {
-        pass_add(&p, s, b, b->order[i - 1], kn_mondrian_record(s, n, b->order[i - 1]));
+        pass_add(&p, b, b->order[i - 1], kn_mondrian_record(s, n, b->order[i - 1]));
         if (n->n_persons - p.n_persons < s->min_persons) break;
         if (p.n_persons >= s->min_persons && may_cut(s, b, n, i, place)) b->left_price[i] = pass_price(s, b);
     }
@@ -93,10 +104,10 @@ static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench 
     const double width = kn_mondrian_width(s, &b->ranking, q);
     kn_mondrian_sort(s, b, &b->ranking, n, q);
     if (!s->by_median) price_left(s, b, n, place);
-    pass p = pass_start(s, b);
+    pass p = pass_start(b);
     for (uint32_t i = kn_mondrian_records(n) - 1; i > 0; i--) {
         const uint32_t *record = kn_mondrian_record(s, n, b->order[i]);
-        pass_add(&p, s, b, b->order[i], record);
+        pass_add(&p, b, b->order[i], record);
         const uint64_t left_persons = n->n_persons - p.n_persons;
         if (left_persons < s->min_persons) break;
         if (p.n_persons < s->min_persons || !may_cut(s, b, n, i, place)) continue;
@@ -116,8 +127,8 @@ kn_mondrian_cut kn_mondrian_small_cut(kn_mondrian *s, kn_mondrian_bench *b, cons
     kn_mondrian_cut best = kn_mondrian_no_cut;
     uint64_t n_rows = 0;
     fill_records(s, b, n);
+    kn_mondrian_settle(s, b, &b->ranking);
     for (uint32_t i = 0; i < kn_mondrian_records(n); i++) n_rows += kn_mondrian_record(s, n, i)[RECORD_ROWS];
-    for (uint32_t q = 0; q < s->n_qis; q++)
-        if (b->ranking.n[q] > 1 || s->relaxed) try_column(&best, s, b, n, q, n_rows);
+    for (uint32_t l = 0; l < b->ranking.n_live; l++) try_column(&best, s, b, n, b->ranking.live[l], n_rows);
     return best;
 }
