@@ -303,6 +303,9 @@ kn_status kn_pricer_new(kn_pricer **out, const kn_objective *objective, kn_error
         column->root_price = pricer->by_cell ? objective->root_price[q] : domain->weight;
         column->per_value = domain->n_codes > 1 ? column->root_price / (domain->n_codes - 1) : 0;
         if (domain->kind == KN_DOMAIN_TREE && pricer->by_cell) column->node_price = objective->node_price[q];
+        column->by_counts = pricer->by_cell && domain->kind == KN_DOMAIN_SETS && domain->subsets == NULL &&
+                            domain->groups == NULL && objective->type->price_counts != NULL;
+        column->weight = objective->type->per_cell ? domain->weight : 1;
         if (domain->kind == KN_DOMAIN_TREE) continue;
         if (domain->subsets != NULL) KN_TRY(price_members(pricer, q, err));
         KN_OWN(&pricer->memory, column->rows_log_rows, domain->n_codes);
@@ -354,6 +357,12 @@ kn_status kn_code_places(double **places, const kn_domain *domain, bool by_value
         (*places)[code] = domain->n_codes > 1 ? code / (domain->n_codes - 1.0) : 0;
 done:
     return status;
+}
+
+bool kn_pricer_is_monotone(const kn_pricer *pricer)
+{
+    if (pricer->by_cell) return pricer->objective->type->monotone;
+    return pricer->n_qis == 0 || pricer->columns[0].node_price == NULL; /* widths */
 }
 
 kn_say kn_pricer_followed(const kn_pricer *pricer)
@@ -432,7 +441,7 @@ double kn_pricer_price(const kn_pricer *pricer, uint32_t q, const kn_span *span)
     if (objective->type->price_counts == NULL) return width_price(column, span);
     return objective->type->price_counts(objective->state, objective->tuples, q, span->n_values, span->n_rows,
                                          span->rows_log_rows) *
-           (objective->type->per_cell ? domain->weight : 1);
+           column->weight;
 }
 
 kn_status kn_growing_init(kn_growing *growing, const kn_pricer *pricer, const kn_tuples *tuples, kn_error *err)
@@ -442,6 +451,8 @@ kn_status kn_growing_init(kn_growing *growing, const kn_pricer *pricer, const kn
     KN_OWN(&growing->memory, growing->stamp, tuples->n_qis);
     KN_OWN(&growing->memory, growing->spans, tuples->n_qis);
     KN_OWN(&growing->memory, growing->prices, tuples->n_qis);
+    KN_OWN(&growing->memory, growing->open, tuples->n_qis);
+    KN_OWN(&growing->memory, growing->summed, tuples->n_qis);
     for (uint32_t q = 0; q < tuples->n_qis; q++)
         if (tuples->domains[q]->kind == KN_DOMAIN_SETS)
             KN_OWN(&growing->memory, growing->stamp[q], tuples->domains[q]->n_codes);
@@ -468,23 +479,39 @@ static void start_class(kn_growing *growing)
     growing->n_classes = 1;
 }
 
-void kn_growing_clear(kn_growing *growing)
+void kn_growing_clear_open(kn_growing *growing)
 {
     start_class(growing);
-    for (uint32_t q = 0; q < growing->tuples->n_qis; q++) {
-        growing->spans[q] = kn_span_empty();
-        growing->prices[q] = 0;
+    for (uint32_t i = 0; i < growing->n_open; i++) {
+        growing->spans[growing->open[i]] = kn_span_empty();
+        growing->prices[growing->open[i]] = 0;
     }
+    growing->changed = true;
+}
+
+void kn_growing_clear(kn_growing *growing)
+{
+    growing->n_open = growing->n_summed = growing->tuples->n_qis;
+    for (uint32_t q = 0; q < growing->n_open; q++) growing->open[q] = growing->summed[q] = q;
+    kn_growing_clear_open(growing);
     growing->price = 0;
     growing->changed = false;
 }
 
-void kn_growing_clear_columns(kn_growing *growing, const uint32_t *columns, uint32_t n)
+static void price_column(kn_growing *growing, uint32_t q)
 {
-    start_class(growing);
-    for (uint32_t i = 0; i < n; i++) {
-        growing->spans[columns[i]] = kn_span_empty();
-        growing->prices[columns[i]] = 0;
+    if (isnan(growing->prices[q])) growing->prices[q] = kn_pricer_quick_price(growing->pricer, q, &growing->spans[q]);
+}
+
+/* Nothing is added to a sum by what costs nothing. */
+void kn_growing_settle(kn_growing *growing, const uint32_t *open, uint32_t n_open)
+{
+    growing->n_open = growing->n_summed = 0;
+    for (uint32_t q = 0; q < growing->tuples->n_qis; q++) {
+        bool is_open = growing->n_open < n_open && open[growing->n_open] == q;
+        if (is_open) growing->open[growing->n_open++] = q;
+        else price_column(growing, q);
+        if (is_open || growing->prices[q] != 0) growing->summed[growing->n_summed++] = q;
     }
     growing->changed = true;
 }
@@ -517,9 +544,9 @@ double kn_growing_price(kn_growing *growing)
 {
     if (!growing->changed) return growing->price;
     growing->price = 0;
-    for (uint32_t q = 0; q < growing->tuples->n_qis; q++) {
-        if (isnan(growing->prices[q])) growing->prices[q] = kn_pricer_price(growing->pricer, q, &growing->spans[q]);
-        growing->price += growing->prices[q];
+    for (uint32_t i = 0; i < growing->n_summed; i++) {
+        price_column(growing, growing->summed[i]);
+        growing->price += growing->prices[growing->summed[i]];
     }
     growing->changed = false;
     return growing->price;

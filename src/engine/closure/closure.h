@@ -76,7 +76,9 @@ typedef struct kn_pricer {
         double *member_price;     /* `subsets`: of every member ... */
         kn_cell *member_cell;     /* ... with its set in `sets` */
         double root_price;
-        double per_value;        /* (root price) / (n_codes - 1) */
+        double per_value; /* (root price) / (n_codes - 1) */
+        bool by_counts;   /* a set of some of the values costs its price_counts, times this weight */
+        double weight;
         double *rows_log_rows;   /* per code: of kn_span */
         double *rows_log_before; /* n_codes + 1: sums of it */
     } * columns;
@@ -84,10 +86,23 @@ typedef struct kn_pricer {
 
 kn_status kn_pricer_new(kn_pricer **out, const kn_objective *objective, kn_error *err);
 void kn_pricer_free(kn_pricer *pricer);
+/* Does a closure that grows never become cheaper? */
+bool kn_pricer_is_monotone(const kn_pricer *pricer);
 /* What a search that has nothing but these prices minimized instead of the measure; KN_SAY_NOTHING: the measure. */
 kn_say kn_pricer_followed(const kn_pricer *pricer);
 /* Weighted price of one row whose value in column q is released as the closure of `span` (not empty). */
 double kn_pricer_price(const kn_pricer *pricer, uint32_t q, const kn_span *span);
+/* The same, where it is asked for most. */
+static inline double kn_pricer_quick_price(const kn_pricer *pricer, uint32_t q, const kn_span *span)
+{
+    const struct kn_column_price *column = &pricer->columns[q];
+    const kn_objective *objective = pricer->objective;
+    if (!column->by_counts || span->n_values <= 1 || span->n_values == column->domain->n_codes)
+        return kn_pricer_price(pricer, q, span);
+    return objective->type->price_counts(objective->state, objective->tuples, q, span->n_values, span->n_rows,
+                                         span->rows_log_rows) *
+           column->weight;
+}
 /* The cell that a span is released as; not of SETS without `subsets`. Sets are in pricer->sets. */
 kn_cell kn_pricer_cell(const kn_pricer *pricer, uint32_t q, const kn_span *span);
 /* The same of a TREE or RANGES column. */
@@ -111,8 +126,10 @@ typedef struct kn_growing {
     const kn_tuples *tuples;
     uint32_t **stamp; /* SETS: [q][code], the number of the class that last met the value */
     uint32_t n_classes;
-    kn_span *spans; /* n_qis */
-    double *prices; /* n_qis; NAN: to be priced again */
+    kn_span *spans;             /* n_qis */
+    double *prices;             /* n_qis; NAN: to be priced again */
+    uint32_t n_open, *open;     /* columns that may grow ... */
+    uint32_t n_summed, *summed; /* ... and these with those that cost something: the price is their sum, in order */
     double price;
     bool changed;
 } kn_growing;
@@ -120,9 +137,20 @@ typedef struct kn_growing {
 kn_status kn_growing_init(kn_growing *growing, const kn_pricer *pricer, const kn_tuples *tuples, kn_error *err);
 void kn_growing_free(kn_growing *growing); /* what it holds */
 void kn_growing_clear(kn_growing *growing);
-/* Forgets what was added in these columns; nothing may be added to the others until all are cleared. */
-void kn_growing_clear_columns(kn_growing *growing, const uint32_t *columns, uint32_t n);
+/* From here on, until all is cleared, only these columns grow (they ascend), and only they are cleared by the other. */
+void kn_growing_settle(kn_growing *growing, const uint32_t *open, uint32_t n_open);
+void kn_growing_clear_open(kn_growing *growing);
 bool kn_growing_add_code(kn_growing *growing, uint32_t q, uint32_t code); /* true when the span grew */
+/* The same for a code that was not added before, which the caller has to know; it is not remembered that it was. */
+static inline void kn_growing_add_new(kn_growing *growing, uint32_t q, uint32_t code)
+{
+    kn_span *span = &growing->spans[q];
+    if (growing->stamp[q] != NULL) kn_span_add_value(span, &growing->pricer->columns[q], code);
+    if (code < span->first) span->first = code;
+    if (code > span->last) span->last = code;
+    growing->prices[q] = NAN;
+    growing->changed = true;
+}
 /* Columns that are no sets: from the first to the last code. */
 static inline void kn_growing_span(kn_growing *growing, uint32_t q, uint32_t first, uint32_t last)
 {

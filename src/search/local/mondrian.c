@@ -371,6 +371,7 @@ static kn_status mondrian_search(kn_answer *answer, const kn_task *task, kn_erro
     if (s.job_items < SMALL_ITEMS) s.job_items = SMALL_ITEMS;
     s.items = items;
     s.pricer = pricer;
+    s.monotone = kn_pricer_is_monotone(pricer);
     KN_OWN(&s.memory, s.places, s.n_qis);
     for (uint32_t q = 0; q < s.n_qis; q++)
         KN_TRY(kn_code_places(&s.places[q], task->tuples->domains[q], by_value, err));

@@ -190,7 +190,7 @@ KN_INLINE void clear_group(uint32_t *group, const kn_mondrian_ranking *r, uint32
     for (uint32_t v = n_ordered; v < n_vectors; v++) vectors[v] = (kn_lanes4){0};
 }
 
-/* A record as a group, for relaxed cuts. */
+/* A record as a group. */
 static void make_group(uint32_t *group, const kn_mondrian *s, const kn_mondrian_ranking *r, const uint32_t *record,
                        uint32_t code)
 {
@@ -288,13 +288,17 @@ static void count_groups(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mo
         add_records(s, b, r, n, from, to, lanes, vectors, far);                                                        \
         return;                                                                                                        \
     }
-    WITH(0, 1, 0)
-    WITH(0, 2, 0)
-    WITH(0, 2, 1)
-    WITH(4, 0, 0)
-    WITH(8, 0, 0)
-    WITH(4, 1, 0)
-    WITH(8, 1, 0)
+#define WITH_LANES(lanes)                                                                                              \
+    WITH(lanes, 0, 0)                                                                                                  \
+    WITH(lanes, 0, 1)                                                                                                  \
+    WITH(lanes, 1, 0)                                                                                                  \
+    WITH(lanes, 1, 1)                                                                                                  \
+    WITH(lanes, 2, 0)                                                                                                  \
+    WITH(lanes, 2, 1)
+    WITH_LANES(0)
+    WITH_LANES(4)
+    WITH_LANES(8)
+#undef WITH_LANES
 #undef WITH
     add_records(s, b, r, n, from, to, r->n_lanes, r->near_vectors, r->n_far);
 }
@@ -327,7 +331,7 @@ typedef struct pass {
 
 static pass pass_start(kn_mondrian_bench *b, const kn_mondrian_ranking *r)
 {
-    kn_mondrian_start_pass(b, r);
+    kn_growing_clear_open(&b->growing);
     b->n_active = r->n_wide;
     for (uint32_t i = 0; i < r->n_wide; i++) b->active[i] = r->wide[i];
     clear_group(b->reach, r, 0);
@@ -379,7 +383,7 @@ static inline void pass_add(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondr
             for (uint64_t left = fresh[half]; left != 0; left &= left - 1) {
                 const struct bit_value *value =
                     &r->bits[(v - n_ordered) * 128 + half * 64 + (uint32_t)__builtin_ctzll(left)];
-                kn_growing_add_code(&b->growing, value->q, value->code);
+                kn_growing_add_new(&b->growing, value->q, value->code);
             }
     }
 }
@@ -418,18 +422,23 @@ double kn_mondrian_width(const kn_mondrian *s, const kn_mondrian_ranking *r, uin
     return domain->weight * (s->places[q][r->code[q][r->n[q] - 1]] - s->places[q][r->code[q][0]]);
 }
 
-static void fill_left_prices(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
-                             const kn_mondrian_node *n, const uint32_t *groups, uint32_t n_groups)
+/* b->left_price[g]: of the groups up to it, wherever a cut may be that is not beaten by them alone. */
+static void price_left(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r, const kn_mondrian_node *n,
+                       const uint32_t *groups, uint32_t n_groups, const kn_mondrian_cut *best)
 {
-    pass p = pass_start(b, r);
-    for (uint32_t g = 0; g + 1 < n_groups; g++) {
+    uint32_t g = 0;
+    bool beaten = false;
+    for (pass p = pass_start(b, r); g + 1 < n_groups && !beaten; g++) {
         const uint32_t *group = groups + (size_t)g * r->group_words;
         uint32_t begin = p.n_records;
         pass_add(s, b, r, &p, group);
         if (r->n_wide > 0) add_wide(s, b, r, n, begin, p.n_records);
-        if (p.n_persons >= s->min_persons) b->left_price[g] = kn_growing_price(&b->growing);
-        if (n->n_persons - p.n_persons < s->min_persons) break;
+        if (n->n_persons - p.n_persons < s->min_persons) return;
+        if (p.n_persons < s->min_persons) continue;
+        b->left_price[g] = kn_growing_price(&b->growing);
+        beaten = kn_mondrian_is_beaten(s, (double)p.n_rows * b->left_price[g], best);
     }
+    for (; g + 1 < n_groups; g++) b->left_price[g] = INFINITY;
 }
 
 /* Improves on *best where a cut of column q does. */
@@ -440,7 +449,8 @@ static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench 
     uint64_t n_rows = 0;
     for (uint32_t g = 0; g < n_groups; g++) n_rows += groups[(size_t)g * r->group_words + HEAD_ROWS];
     if (histograms) tally_node(s, b, n);
-    if (!s->by_median) fill_left_prices(s, b, r, n, groups, n_groups);
+    if (!s->by_median) price_left(s, b, r, n, groups, n_groups, best);
+    double right_price = 0;                    /* or less than it is */
     double width = kn_mondrian_width(s, r, q); /* `choose=median`: the widest has the least "loss" wherever it is cut */
     pass p = pass_start(b, r);
     for (uint32_t g = n_groups - 1; g > 0; g--) {
@@ -455,11 +465,25 @@ static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench 
         double left_rows = (double)(n_rows - p.n_rows), right_rows = (double)p.n_rows;
         kn_mondrian_cut candidate = {-width, fabs(left_rows - right_rows), q, begin, group[HEAD_CODE], left_persons};
         if (!s->by_median) {
+            if (kn_mondrian_is_beaten(s, right_rows * right_price, best)) break;
             candidate.loss = left_rows * b->left_price[g - 1] * kn_mondrian_waste(s, left_persons);
             if (candidate.loss > best->loss) continue;
-            candidate.loss += right_rows * kn_growing_price(&b->growing) * kn_mondrian_waste(s, p.n_persons);
+            const double right_weight = right_rows * kn_mondrian_waste(s, p.n_persons);
+            if (kn_mondrian_is_beaten(s, candidate.loss + right_weight * right_price, best)) continue;
+            right_price = kn_growing_price(&b->growing);
+            candidate.loss += right_rows * right_price * kn_mondrian_waste(s, p.n_persons);
         }
         if (kn_mondrian_better(s, &candidate, best) && histograms_allow(s, b)) *best = candidate;
+    }
+}
+
+/* The groups of relaxed cuts: a record each, by column q. */
+static void make_groups(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
+                        const kn_mondrian_node *n, uint32_t q)
+{
+    for (uint32_t i = 0; i < kn_mondrian_records(n); i++) {
+        const uint32_t *record = kn_mondrian_record(s, n, b->order[i]);
+        make_group(b->groups + (size_t)i * r->group_words, s, r, record, record[s->place[q]]);
     }
 }
 
@@ -468,6 +492,7 @@ void kn_mondrian_settle(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mon
     kn_growing_clear(&b->growing);
     for (uint32_t q = 0; q < s->n_qis; q++)
         if (r->n[q] == 1) kn_growing_add_code(&b->growing, q, r->code[q][0]);
+    kn_growing_settle(&b->growing, r->live, r->n_live);
 }
 
 /* The best cut in the live columns from .. to-1, which are counted together as far as their groups fit. */
@@ -487,10 +512,7 @@ kn_mondrian_cut kn_mondrian_best_cut(kn_mondrian *s, kn_mondrian_bench *b, const
         for (uint32_t p = l; p < end; p++) {
             const uint32_t q = r->live[p];
             if (needs_order(s, r)) kn_mondrian_sort(s, b, r, n, q);
-            for (uint32_t i = 0; s->relaxed && i < kn_mondrian_records(n); i++) {
-                const uint32_t *record = kn_mondrian_record(s, n, b->order[i]);
-                make_group(b->groups + (size_t)i * r->group_words, s, r, record, record[s->place[q]]);
-            }
+            if (s->relaxed) make_groups(s, b, r, n, q);
             n_groups = s->relaxed ? kn_mondrian_records(n) : r->n[q];
             try_column(&best, s, b, r, n, q, groups, n_groups);
             groups += (size_t)n_groups * r->group_words;
@@ -572,6 +594,7 @@ kn_status kn_mondrian_bench_init(const kn_mondrian *s, kn_mondrian_bench *b, kn_
     KN_OWN(&b->memory, b->reach, max_words);
     KN_OWN(&b->memory, b->active, s->n_qis);
     KN_OWN_ALIGNED(&b->memory, b->bits, KN_MONDRIAN_SMALL * ((size_t)s->n_qis + 1));
+    KN_OWN_ALIGNED(&b->memory, b->united, KN_MONDRIAN_SMALL * ((size_t)s->n_qis + 1));
     KN_OWN_ALIGNED(&b->memory, b->passed, 2 * ((size_t)s->n_qis + 1));
     KN_TRY(kn_growing_init(&b->growing, s->pricer, s->items->tuples, err));
     KN_TRY(kn_tally_init(&b->whole, s->items, err));

@@ -62,8 +62,9 @@ typedef struct kn_mondrian_bench {
     kn_growing growing;      /* the closure of what was passed */
     uint32_t n_active, *active; /* wide columns that may still grow in this pass */
     kn_tally whole, right;
-    uint64_t *bits, *passed; /* small classes: [record * n_words + live column], the bit of its value; united, and so
-                                far priced */
+    /* small classes: [record * n_words + live column], the bit of its value; united by group; of what was passed, and
+     * of what was priced */
+    uint64_t *bits, *united, *passed;
 } kn_mondrian_bench;
 
 typedef struct kn_mondrian {
@@ -82,6 +83,7 @@ typedef struct kn_mondrian {
     bool *begins_class;
     uint32_t *items_by_class; /* those of finished classes, where their records were */
     bool relaxed, by_median;
+    bool monotone;     /* what grows does not become cheaper */
     bool first_column; /* among equally wide columns the first is cut, otherwise the one that is cut most evenly */
     double **places;   /* [q][code]: what widths are measured by */
     double *waste;     /* [persons] below n_waste */
@@ -132,12 +134,13 @@ static inline double kn_mondrian_waste(const kn_mondrian *s, uint64_t n_persons)
 kn_mondrian_cut kn_mondrian_best_cut(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
                                      const kn_mondrian_node *n, uint32_t from, uint32_t to);
 bool kn_mondrian_better(const kn_mondrian *s, const kn_mondrian_cut *a, const kn_mondrian_cut *b);
-/* The closure that grows in the passes of a class starts with what all its records share ... */
+/* b->growing has what all records of the class share; passes over its groups add to the live columns. */
 void kn_mondrian_settle(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r);
-/* ... and goes back to that for each pass. */
-static inline void kn_mondrian_start_pass(kn_mondrian_bench *b, const kn_mondrian_ranking *r)
+/* Is a cut that loses this much, or more where prices are monotone, worse than the best known one? Leaves room for
+ * rounding. */
+static inline bool kn_mondrian_is_beaten(const kn_mondrian *s, double least_loss, const kn_mondrian_cut *best)
 {
-    kn_growing_clear_columns(&b->growing, r->live, r->n_live);
+    return s->monotone && least_loss * (1 - 1e-9) > best->loss;
 }
 /* The best allowable cut of a class of at most KN_MONDRIAN_SMALL records, which is ranked. */
 kn_mondrian_cut kn_mondrian_small_cut(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n);
