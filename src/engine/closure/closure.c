@@ -83,12 +83,10 @@ done:
     return status;
 }
 
-static kn_status whole_tuples(kn_items *items, uint32_t **tuple_start, kn_error *err)
+static kn_status whole_tuples(kn_items *items, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = items->tuples;
-    items->start = *tuple_start;
-    *tuple_start = NULL;
     items->n = tuples->n_tuples;
     KN_NEW_RAW(items->tuple, items->n);
     KN_NEW_RAW(items->persons, items->n);
@@ -100,19 +98,30 @@ done:
     return status;
 }
 
+/* of_row[row] = of_item[the row's item] */
+static void spread(uint32_t *of_row, const kn_items *items, const uint32_t *of_item)
+{
+    for (uint32_t row = 0; items->rows == NULL && row < items->tuples->n_records; row++)
+        of_row[row] = of_item[items->tuples->row_tuple[row]];
+    for (uint32_t i = 0; items->rows != NULL && i < items->n; i++)
+        for (uint32_t j = items->start[i]; j < items->start[i + 1]; j++) of_row[items->rows[j]] = of_item[i];
+}
+
 static kn_status count_sensitive(kn_items *items, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = items->tuples;
-    uint32_t *item_of_row = NULL;
+    uint32_t *numbers = NULL, *item_of_row = NULL;
+    KN_NEW_RAW(numbers, items->n);
     KN_NEW_RAW(item_of_row, tuples->n_records);
-    for (uint32_t i = 0; i < items->n; i++)
-        for (uint32_t j = items->start[i]; j < items->start[i + 1]; j++) item_of_row[items->rows[j]] = i;
+    for (uint32_t i = 0; i < items->n; i++) numbers[i] = i;
+    spread(item_of_row, items, numbers);
     KN_NEW(items->sensitive, tuples->n_sensitive);
     for (uint32_t s = 0; s < tuples->n_sensitive; s++)
         KN_TRY(kn_histograms_count(&items->sensitive[s], tuples->sensitive[s].column, item_of_row, tuples->n_records,
                                    items->n, err));
 done:
+    kn_free(numbers);
     kn_free(item_of_row);
     return status;
 }
@@ -126,10 +135,10 @@ kn_status kn_items_new(kn_items **out, const kn_tuples *tuples, uint64_t max_per
     assert(max_persons > 0);
     KN_NEW(items, 1);
     items->tuples = tuples;
-    KN_TRY(kn_tuples_rows(&tuple_start, &items->rows, tuples, err));
     if (max_persons == KN_WHOLE_TUPLES) {
-        KN_TRY(whole_tuples(items, &tuple_start, err));
+        KN_TRY(whole_tuples(items, err));
     } else {
+        KN_TRY(kn_tuples_rows(&tuple_start, &items->rows, tuples, err));
         if (tuples->row_person != NULL) KN_TRY(sort_by_person(items, tuple_start, err));
         KN_TRY(cut_pieces(items, tuple_start, max_persons, err));
     }
@@ -150,11 +159,8 @@ kn_status kn_items_answer(kn_answer *answer, const kn_items *items, const uint32
     answer->bound = NAN;
     answer->n_classes = n_classes;
     KN_NEW_RAW(answer->row_class, items->tuples->n_records);
-    for (uint32_t i = 0; i < items->n; i++) {
-        assert(item_class[i] < n_classes || item_class[i] == KN_NONE);
-        for (uint32_t j = items->start[i]; j < items->start[i + 1]; j++)
-            answer->row_class[items->rows[j]] = item_class[i];
-    }
+    for (uint32_t i = 0; i < items->n; i++) assert(item_class[i] < n_classes || item_class[i] == KN_NONE);
+    spread(answer->row_class, items, item_class);
 done:
     return status;
 }

@@ -16,7 +16,7 @@ typedef struct kn_items {
     uint32_t n;
     uint32_t *tuple;          /* n */
     uint32_t *start;          /* n + 1: rows[start[i]] .. rows[start[i+1]-1] are the rows of item i */
-    uint32_t *rows;           /* every row of the table once */
+    uint32_t *rows;           /* every row of the table once; NULL, and `start` too: item i is tuple i */
     uint32_t *persons;        /* n: each person counts in one item only, so sums never exceed the truth */
     kn_histograms *sensitive; /* n_sensitive; NULL when no model asked for histograms */
 } kn_items;
@@ -35,7 +35,8 @@ void kn_items_free(kn_items *items);
 /* With counts, items are whole tuples. */
 static inline uint32_t kn_items_rows(const kn_items *items, uint32_t item)
 {
-    if (items->tuples->table->counts != NULL) return (uint32_t)items->tuples->rows[items->tuple[item]];
+    if (items->start == NULL || items->tuples->table->counts != NULL)
+        return (uint32_t)items->tuples->rows[items->tuple[item]];
     return items->start[item + 1] - items->start[item];
 }
 /* The answer in which item i is in class item_class[i] (KN_NONE: suppressed), `n_classes` of them. */

@@ -43,6 +43,7 @@
 enum {
     SMALL_ITEMS = 16384,  /* a class of these and all its cuts are one job, ... */
     JOBS_PER_THREAD = 16, /* ... and larger ones, as long as so many of them make up a thread's work */
+    TICK_RECORDS = 4096,  /* are looked at between two ticks */
     WASTE_CLASSES = 64,   /* sides of more than this many classes fill them evenly enough */
 };
 
@@ -85,19 +86,21 @@ static void make_cut(kn_mondrian_node *left, kn_mondrian_node *right, kn_mondria
     else divide(s, n, c);
     *left = (kn_mondrian_node){n->begin, n->begin + c->n_left, !n->side, c->left_persons, n->varied};
     *right = (kn_mondrian_node){left->end, n->end, !n->side, n->n_persons - c->left_persons, n->varied};
-    atomic_fetch_add(&s->n_cuts, 1);
+    b->n_cuts++;
 }
 
-static void finish_class(kn_mondrian *s, const kn_mondrian_node *n)
+static void finish_class(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n)
 {
     s->begins_class[n->begin] = true;
     for (uint32_t i = 0; i < kn_mondrian_records(n); i++)
         s->items_by_class[n->begin + i] = kn_mondrian_record(s, n, i)[RECORD_ITEM];
-    atomic_fetch_add(&s->n_items_done, n->end - n->begin);
+    b->n_items_done += kn_mondrian_records(n);
 }
 
-static kn_status tick(kn_mondrian *s, kn_error *err)
+static kn_status tick(kn_mondrian *s, kn_mondrian_bench *b, kn_error *err)
 {
+    atomic_fetch_add(&s->n_items_done, b->n_items_done);
+    b->n_items_done = 0;
     if (!kn_ticker_cancelled(s->task->ticker) && kn_ticker_out_of_time(s->task->ticker))
         atomic_store(&s->out_of_time, true);
     double done = (double)atomic_load(&s->n_items_done) / (s->items->n + 1.0);
@@ -127,14 +130,19 @@ static kn_status cut_small(kn_mondrian *s, kn_mondrian_bench *b, kn_mondrian_nod
 {
     kn_status status = KN_OK;
     kn_mondrian_node stack[64], left, right;
-    uint32_t n_stack = 0;
+    uint32_t n_stack = 0, until_tick = 0;
     stack[n_stack++] = first;
     while (n_stack > 0) {
         kn_mondrian_node n = stack[--n_stack];
-        KN_TRY(tick(s, err));
+        if (until_tick <= kn_mondrian_records(&n)) {
+            KN_TRY(tick(s, b, err));
+            until_tick = TICK_RECORDS;
+        } else {
+            until_tick -= kn_mondrian_records(&n);
+        }
         kn_mondrian_cut best = find_cut(s, b, &n);
         if (best.n_left == 0) {
-            finish_class(s, &n);
+            finish_class(s, b, &n);
             continue;
         }
         make_cut(&left, &right, s, b, &n, &best);
@@ -169,7 +177,7 @@ static kn_status job_rank(void *context, size_t job, unsigned worker, kn_error *
     kn_mondrian *s = context;
     kn_mondrian_rank(s, &s->benches[worker], &s->benches[0].ranking, &s->current, share_begin(s, s->n_qis, job),
                      share_begin(s, s->n_qis, job + 1));
-    return tick(s, err);
+    return tick(s, &s->benches[worker], err);
 }
 
 static kn_status job_columns(void *context, size_t job, unsigned worker, kn_error *err)
@@ -178,7 +186,7 @@ static kn_status job_columns(void *context, size_t job, unsigned worker, kn_erro
     const kn_mondrian_ranking *r = &s->benches[0].ranking;
     s->share_cuts[job] = kn_mondrian_best_cut(s, &s->benches[worker], r, &s->current, share_begin(s, r->n_live, job),
                                               share_begin(s, r->n_live, job + 1));
-    return tick(s, err);
+    return tick(s, &s->benches[worker], err);
 }
 
 static kn_status find_shared_cut(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_node *n, kn_error *err)
@@ -205,9 +213,9 @@ static kn_status job_cut(void *context, size_t job, unsigned worker, kn_error *e
     kn_mondrian_node *n = &s->large[job], *left = &s->children[2 * job], *right = left + 1;
     *left = *right = (kn_mondrian_node){0};
     if (!is_shared(s, n)) s->cuts[job] = find_cut(s, b, n);
-    if (s->cuts[job].n_left == 0) finish_class(s, n);
+    if (s->cuts[job].n_left == 0) finish_class(s, b, n);
     else make_cut(left, right, s, b, n, &s->cuts[job]);
-    return tick(s, err);
+    return tick(s, b, err);
 }
 
 typedef KN_VECTOR(kn_mondrian_node) node_list;
@@ -254,7 +262,7 @@ static kn_status cut_all(kn_mondrian *s, kn_error *err)
     kn_status status = KN_OK;
     node_list large = {0}, next = {0}, small = {0};
     kn_mondrian_node root = {.end = s->items->n, .varied = UINT64_MAX};
-    for (uint32_t i = 0; i < root.end; i++) root.n_persons += kn_mondrian_record(s, &root, i)[RECORD_PERSONS];
+    for (uint32_t i = 0; i < root.end; i++) root.n_persons += s->items->persons[i];
     if (root.end > 0) KN_PUSH(root.end > s->job_items ? &large : &small, root);
     while (large.n > 0) {
         KN_TRY(cut_level(s, &large, &next, &small, err));
@@ -294,22 +302,30 @@ done:
     return status;
 }
 
-static kn_status fill_records(kn_mondrian *s, kn_error *err)
+static kn_status job_fill(void *context, size_t job, unsigned worker, kn_error *err)
 {
-    kn_status status = KN_OK;
+    const kn_mondrian *s = context;
     const kn_items *items = s->items;
-    const kn_tuples *tuples = items->tuples;
-    KN_OWN(&s->memory, s->records[0], ((size_t)items->n + 1) * s->stride);
-    KN_OWN_RAW(&s->memory, s->records[1], ((size_t)items->n + 1) * s->stride);
-    KN_OWN(&s->memory, s->begins_class, items->n);
-    KN_OWN_RAW(&s->memory, s->items_by_class, items->n);
-    for (uint32_t i = 0; i < items->n; i++) {
+    const uint32_t begin = (uint32_t)job * SMALL_ITEMS, n_left = items->n - begin;
+    for (uint32_t i = begin; i < begin + (n_left < SMALL_ITEMS ? n_left : SMALL_ITEMS); i++) {
         uint32_t *record = s->records[0] + (size_t)i * s->stride;
         record[RECORD_ITEM] = i;
         record[RECORD_ROWS] = kn_items_rows(items, i);
         record[RECORD_PERSONS] = items->persons[i];
-        for (uint32_t q = 0; q < s->n_qis; q++) record[s->place[q]] = tuples->codes[q][items->tuple[i]];
+        for (uint32_t q = 0; q < s->n_qis; q++) record[s->place[q]] = items->tuples->codes[q][items->tuple[i]];
     }
+    return KN_OK;
+}
+
+static kn_status fill_records(kn_mondrian *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_items *items = s->items;
+    KN_OWN(&s->memory, s->records[0], ((size_t)items->n + 1) * s->stride);
+    KN_OWN_RAW(&s->memory, s->records[1], ((size_t)items->n + 1) * s->stride);
+    KN_OWN(&s->memory, s->begins_class, items->n);
+    KN_OWN_RAW(&s->memory, s->items_by_class, items->n);
+    KN_TRY(kn_pool_run(s->task->pool, (items->n + (size_t)SMALL_ITEMS - 1) / SMALL_ITEMS, job_fill, s, err));
 done:
     return status;
 }
@@ -337,7 +353,7 @@ static kn_status make_answer(kn_answer *answer, const kn_mondrian *s, kn_error *
     }
     KN_TRY(kn_items_answer(answer, s->items, item_class, n_classes, err));
     answer->stopped = atomic_load(&s->out_of_time) ? KN_STOPPED_TIME : KN_STOPPED_DONE;
-    answer->n_nodes = atomic_load(&s->n_cuts);
+    for (unsigned i = 0; i < kn_pool_threads(s->task->pool); i++) answer->n_nodes += s->benches[i].n_cuts;
     answer->followed = kn_pricer_followed(s->pricer);
 done:
     kn_free(item_class);

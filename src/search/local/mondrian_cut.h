@@ -62,6 +62,7 @@ typedef struct kn_mondrian_bench {
     kn_growing growing;      /* the closure of what was passed */
     uint32_t n_active, *active; /* wide columns that may still grow in this pass */
     kn_tally whole, right;
+    uint64_t n_cuts, n_items_done; /* the latter since the last tick */
     /* small classes: [record * n_words + live column], the bit of its value; united by group; of what was passed, and
      * of what was priced */
     uint64_t *bits, *united, *passed;
@@ -90,7 +91,7 @@ typedef struct kn_mondrian {
     uint64_t n_waste, min_persons, stop_persons; /* classes below the last are not cut */
     kn_mondrian_bench *benches;
     atomic_bool out_of_time;
-    atomic_uint_fast64_t n_cuts, n_items_done;
+    atomic_uint_fast64_t n_items_done;
     kn_mondrian_node current; /* the large class whose columns are shared out */
     unsigned n_shares;
     kn_mondrian_cut *share_cuts;     /* [share] */
