@@ -129,6 +129,8 @@ typedef struct kn_cluster_class {
     int32_t price;  /* units per row */
     uint32_t first; /* members stand at first .. first+size-1 of the arena */
     uint32_t capacity;
+    bool has_exact; /* the exact price has been asked for since the class last changed: */
+    int64_t exact;
 } kn_cluster_class;
 
 typedef struct kn_site_joined {
@@ -149,6 +151,7 @@ typedef struct kn_cluster_site {
     uint32_t *record;         /* of the block */
     kn_lanes *lanes;          /* n * n_vectors */
     kn_lanes *without, *tail; /* n * n_vectors: its group without this record; scratch */
+    uint8_t *is_spare;        /* its group has the same pattern without it; then it has no `without` */
     int32_t *without_price, *joined_price;
     int32_t least_without[KN_SITE_GROUPS + 1]; /* of a group's records */
     kn_site_joined *joined;                    /* refining: [record][group] */

@@ -45,6 +45,7 @@ static kn_status site_new(kn_cluster_site *site, kn_owner *memory, size_t n, siz
     KN_OWN_ALIGNED(memory, site->without, n * n_vectors);
     KN_OWN_ALIGNED(memory, site->tail, n * n_vectors);
     KN_OWN_ALIGNED(memory, site->pattern, (KN_SITE_GROUPS + 1) * n_vectors);
+    KN_OWN(memory, site->is_spare, n);
     KN_OWN(memory, site->without_price, n);
     KN_OWN(memory, site->joined_price, n);
     KN_OWN_RAW(memory, site->joined, n * KN_SITE_GROUPS);
@@ -229,8 +230,7 @@ static void load_vectors(kn_cluster_block *block)
         }
         for (uint32_t s = 0; s < problem->n_sets; s++) {
             uint32_t bit = problem->tuples->codes[problem->sets[s].q][tuple] % (problem->sets[s].n_lanes * KN_LANES);
-            bits[bit / KN_LANES] = (uint16_t)(1u << bit % KN_LANES);
-            bits += problem->sets[s].n_lanes;
+            bits[problem->sets[s].first_lane + bit / KN_LANES] = (uint16_t)(1u << bit % KN_LANES);
         }
     }
 }
@@ -320,8 +320,8 @@ static bool is_group(const kn_cluster_block *block, uint32_t q, const kn_lanes *
     const kn_cluster_problem *problem = block->problem;
     const uint16_t *unions = (const uint16_t *)(pattern + block->n_vectors_least);
     if (problem->tuples->domains[q]->groups == NULL) return false;
-    for (const kn_cluster_set *set = problem->sets;; unions += set++->n_lanes)
-        if (set->q == q) return lanes_count(unions, set->n_lanes) > set->max_members;
+    for (const kn_cluster_set *set = problem->sets;; set++)
+        if (set->q == q) return lanes_count(unions + set->first_lane, set->n_lanes) > set->max_members;
 }
 
 static void sort_numbers(uint32_t *numbers, uint32_t n)

@@ -2,6 +2,8 @@
  * records that stay outside. */
 #include "search/cluster/cluster_site.h"
 
+enum { PART = 16, LARGE_GROUP = 3 * PART };
+
 uint32_t kn_site_group_new(kn_cluster_block *block, uint32_t x)
 {
     kn_cluster_site *site = &block->site;
@@ -67,29 +69,101 @@ bool kn_site_group_holds(kn_cluster_block *block, uint32_t g)
     return kn_site_group_counted_holds(block, g);
 }
 
+/* What the group is without each of n members, which follow each other: `rest` is the join of all others, or NULL.
+ * `tail` has room for n patterns. */
+static void refresh_part(kn_cluster_block *block, uint32_t g, const uint32_t *members, int32_t n, const kn_lanes *rest,
+                         kn_lanes *tail)
+{
+    kn_cluster_site *site = &block->site;
+    const uint32_t nv = block->n_vectors, *all = site->members[g];
+    kn_lanes *head = block->pattern_a;
+    for (int32_t x = n - 1; x > 0; x--) {
+        const kn_lanes *behind = x < n - 1 ? tail + (size_t)(x + 1) * nv : rest;
+        if (behind != NULL) lanes_join(block, tail + (size_t)x * nv, behind, site_lanes(block, members[x]));
+        else lanes_copy(block, tail + (size_t)x * nv, site_lanes(block, members[x]));
+    }
+    for (int32_t x = 0; x < n; x++) {
+        const kn_lanes *behind = x < n - 1 ? tail + (size_t)(x + 1) * nv : rest;
+        kn_lanes *without = site->without + (size_t)members[x] * nv;
+        if (x == 0) lanes_copy(block, without, behind);
+        else if (behind == NULL) lanes_copy(block, without, head);
+        else lanes_join(block, without, head, behind);
+        if (x == 0) lanes_copy(block, head, site_lanes(block, members[0]));
+        else lanes_join(block, head, head, site_lanes(block, members[x]));
+        site->is_spare[members[x]] = lanes_same(block, without, site_pattern(block, g));
+        site->without_price[members[x]] =
+            site->is_spare[members[x]]
+                ? site->price[g]
+                : site_price(block, without, members[x] == all[0] ? all[site->size[g] - 1] : all[0]);
+        if (site->without_price[members[x]] < site->least_without[g])
+            site->least_without[g] = site->without_price[members[x]];
+    }
+}
+
+/* The joins of the group's parts behind each other in `joins`, and then of each with all that follow it. */
+static void join_parts(kn_cluster_block *block, uint32_t g, uint32_t n_parts, kn_lanes *joins)
+{
+    const kn_cluster_site *site = &block->site;
+    const uint32_t nv = block->n_vectors, n = (uint32_t)site->size[g];
+    for (uint32_t p = n_parts; p-- > 0;) {
+        kn_lanes *join = joins + (size_t)p * nv, *behind = joins + (size_t)(n_parts + p) * nv;
+        const uint32_t *members = site->members[g] + p * PART;
+        lanes_copy(block, join, site_lanes(block, members[0]));
+        for (uint32_t x = 1; x < PART && p * PART + x < n; x++)
+            lanes_join(block, join, join, site_lanes(block, members[x]));
+        if (p + 1 < n_parts) lanes_join(block, behind, join, behind + nv);
+        else lanes_copy(block, behind, join);
+    }
+}
+
+/* A large group has mostly records that are like others: where all parts but one have the whole pattern already, no
+ * record of that one is missed. */
+static void refresh_large(kn_cluster_block *block, uint32_t g)
+{
+    kn_cluster_site *site = &block->site;
+    const uint32_t nv = block->n_vectors, n = (uint32_t)site->size[g], n_parts = (n + PART - 1) / PART;
+    kn_lanes *joins = site->tail, *behind = joins + (size_t)n_parts * nv, *scratch = behind + (size_t)n_parts * nv;
+    kn_lanes *head = block->pattern_b, *rest = scratch + (size_t)PART * nv;
+    join_parts(block, g, n_parts, joins);
+    lanes_copy(block, site_pattern(block, g), behind);
+    site->least_without[g] = site->price[g] = site_price(block, behind, site->members[g][0]);
+    for (uint32_t p = 0; p < n_parts; p++) {
+        const uint32_t *members = site->members[g] + p * PART, size = n - p * PART < PART ? n - p * PART : PART;
+        const kn_lanes *after = behind + (size_t)(p + 1) * nv;
+        if (p == 0) lanes_copy(block, rest, after);
+        else if (p + 1 == n_parts) lanes_copy(block, rest, head);
+        else lanes_join(block, rest, head, after);
+        if (p == 0) lanes_copy(block, head, joins);
+        else lanes_join(block, head, head, joins + (size_t)p * nv);
+        if (!lanes_same(block, rest, site_pattern(block, g))) {
+            refresh_part(block, g, members, (int32_t)size, rest, scratch);
+            continue;
+        }
+        for (uint32_t x = 0; x < size; x++) {
+            site->is_spare[members[x]] = 1;
+            site->without_price[members[x]] = site->price[g];
+        }
+    }
+}
+
 void kn_site_group_refresh(kn_cluster_block *block, uint32_t g)
 {
     kn_cluster_site *site = &block->site;
-    const uint32_t *members = site->members[g], nv = block->n_vectors;
+    const uint32_t *members = site->members[g];
     int32_t n = site->size[g];
-    lanes_copy(block, site->tail + (size_t)(n - 1) * nv, site_lanes(block, members[n - 1]));
-    for (int32_t x = n - 2; x >= 0; x--)
-        lanes_join(block, site->tail + (size_t)x * nv, site->tail + (size_t)(x + 1) * nv,
-                   site_lanes(block, members[x]));
-    lanes_copy(block, site_pattern(block, g), site->tail);
-    site->price[g] = site_price(block, site->tail, members[0]);
-    site->least_without[g] = site->price[g];
-    kn_lanes *head = block->pattern_a;
-    for (int32_t x = 0; x < n; x++) {
-        kn_lanes *without = site->without + (size_t)members[x] * nv;
-        if (x == 0) lanes_copy(block, without, n > 1 ? site->tail + nv : site->tail);
-        else if (x == n - 1) lanes_copy(block, without, head);
-        else lanes_join(block, without, head, site->tail + (size_t)(x + 1) * nv);
-        site->without_price[members[x]] = n > 1 ? site_price(block, without, members[x == 0 ? n - 1 : 0]) : 0;
-        if (site->without_price[members[x]] < site->least_without[g])
-            site->least_without[g] = site->without_price[members[x]];
-        if (x == 0) lanes_copy(block, head, site_lanes(block, members[0]));
-        else lanes_join(block, head, head, site_lanes(block, members[x]));
+    if (n >= LARGE_GROUP) {
+        refresh_large(block, g);
+    } else {
+        lanes_copy(block, site_pattern(block, g), site_lanes(block, members[0]));
+        for (int32_t x = 1; x < n; x++)
+            lanes_join(block, site_pattern(block, g), site_pattern(block, g), site_lanes(block, members[x]));
+        site->least_without[g] = site->price[g] = site_price(block, site_pattern(block, g), members[0]);
+        if (n > 1) {
+            refresh_part(block, g, members, n, NULL, site->tail);
+        } else {
+            site->is_spare[members[0]] = 1;
+            site->least_without[g] = site->without_price[members[0]] = 0;
+        }
     }
     site->persons[g] = 0;
     for (int32_t x = 0; x < n; x++) site->persons[g] += (int32_t)site_person(block, members[x]);

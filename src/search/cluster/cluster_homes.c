@@ -18,7 +18,22 @@ KN_INLINE uint32_t chunk_bits(const kn_lanes *low, const kn_lanes *high)
 }
 KN_INLINE uint32_t chunk_class(uint32_t bit) { return bit / 2 + bit % 2 * KN_LANES; }
 
-/* Which classes of a chunk contain whatever is in `all` on the lanes that it keeps, and something of it on others? */
+/* Which classes of a chunk have one of the values of `all` in each of their sets? Half a chunk, whose lanes of sets
+ * begin at `centre`. */
+KN_INLINE kn_lanes sets_meet(const kn_cluster_block *block, const kn_lanes *centre, const uint16_t *all)
+{
+    const kn_cluster_problem *problem = block->problem;
+    kn_lanes meet = (kn_lanes){0} - 1;
+    for (uint32_t s = 0; s < problem->n_sets; s++) {
+        kn_lanes common = (kn_lanes){0};
+        for (uint32_t t = 0; t < problem->sets[s].n_folded; t++, centre += 2) common |= *centre & *all++;
+        meet &= (kn_lanes)(common != 0);
+    }
+    return meet;
+}
+
+/* Which classes of a chunk contain whatever is in `all` on the lanes that it keeps, and something of it on others?
+ * `all` is folded. */
 KN_INLINE uint32_t classes_near(const kn_cluster_block *block, uint32_t first, const uint16_t *all)
 {
     kn_lanes low = (kn_lanes){0} - 1, high = low;
@@ -31,16 +46,37 @@ KN_INLINE uint32_t classes_near(const kn_cluster_block *block, uint32_t first, c
         kn_lanes any = low | high;
         if (lanes_set(&any) == 0) return 0;
     }
-    for (uint32_t j = block->n_equal; j < block->n_lanes; j++) {
+    for (uint32_t place = 0; place < 2 * block->problem->n_ranges; place++) { /* no end beyond the other end of `all` */
+        uint32_t j = block->n_equal + place;
         const kn_lanes *centre = (const kn_lanes *)(const void *)centre_lane(block, j, first);
-        uint32_t place = j - block->n_equal;
-        if (place < 2 * block->problem->n_ranges) { /* no end beyond the other end of `all` */
-            uint16_t other = (uint16_t)(KN_STAR - all[lane_in_record(block, block->n_equal + (place ^ 1))]);
-            low &= (kn_lanes)(centre[0] <= other);
-            high &= (kn_lanes)(centre[1] <= other);
-        }
+        uint16_t other = (uint16_t)(KN_STAR - all[block->n_equal + (place ^ 1)]);
+        low &= (kn_lanes)(centre[0] <= other);
+        high &= (kn_lanes)(centre[1] <= other);
+    }
+    if (block->problem->n_sets > 0) {
+        uint32_t j = block->n_equal + 2 * block->problem->n_ranges;
+        const kn_lanes *sets = (const kn_lanes *)(const void *)centre_lane(block, j, first);
+        low &= sets_meet(block, sets, all + j);
+        high &= sets_meet(block, sets + 1, all + j);
     }
     return chunk_bits(&low, &high);
+}
+
+/* The lanes on which the records of a site, together `all`, differ, so that their classes must be compared there: of a
+ * set those that have values, if there are two. */
+static void find_home_lanes(kn_cluster_block *block, const uint16_t *all)
+{
+    kn_cluster_site *site = &block->site;
+    const kn_cluster_problem *problem = block->problem;
+    const uint32_t n_ends = block->n_equal + 2 * problem->n_ranges;
+    site->n_home_lanes = 0;
+    for (uint32_t j = 0; j < n_ends; j++)
+        if (j >= block->n_equal || all[j] == KN_STAR) site->home_lane[site->n_home_lanes++] = j;
+    for (uint32_t s = 0, j = n_ends; s < problem->n_sets; j += problem->sets[s++].n_folded) {
+        if (lanes_count(all + j, problem->sets[s].n_folded) < 2) continue;
+        for (uint32_t t = 0; t < problem->sets[s].n_folded; t++)
+            if (all[j + t] != 0) site->home_lane[site->n_home_lanes++] = j + t;
+    }
 }
 
 /* The classes that may contain a record of the site, with the lanes that are still to be compared. */
@@ -48,13 +84,13 @@ static void site_find_homes(kn_cluster_block *block)
 {
     kn_cluster_site *site = &block->site;
     kn_lanes *all = block->pattern_a;
-    const uint16_t *values = (const uint16_t *)all;
+    const uint16_t *values = block->folded;
     lanes_copy(block, all, site_lanes(block, 0));
     for (uint32_t x = 1; x < site->first_donor; x++) lanes_join(block, all, all, site_lanes(block, x));
+    lanes_fold(block, all, block->folded, 1);
+    find_home_lanes(block, values);
     site->homes_known = true;
-    site->n_homes = site->n_home_lanes = 0;
-    for (uint32_t j = 0; j < block->n_lanes; j++)
-        if (j >= block->n_equal || values[j] == KN_STAR) site->home_lane[site->n_home_lanes++] = j;
+    site->n_homes = 0;
     for (uint32_t first = 0; first < block->n_classes; first += KN_CHUNK)
         for (uint32_t mask = classes_near(block, first, values); mask != 0; mask &= mask - 1) {
             uint32_t h = first + chunk_class((uint32_t)__builtin_ctz(mask)), n = site->n_homes;

@@ -35,15 +35,14 @@ KN_INLINE void lanes_fold(const kn_cluster_block *block, const kn_lanes *lanes, 
     const uint16_t *from = (const uint16_t *)lanes;
     uint32_t n = block->n_equal + 2 * problem->n_ranges;
     for (uint32_t j = 0; j < n; j++, values += stride) *values = from[lane_in_record(block, j)];
-    from += block->n_vectors_least * KN_LANES;
     for (uint32_t s = 0; s < problem->n_sets; s++) {
         const kn_cluster_set *set = &problem->sets[s];
+        from = (const uint16_t *)(lanes + block->n_vectors_least) + set->first_lane;
         for (uint32_t j = 0; j < set->n_folded; j++, values += stride) {
             uint16_t bits = from[j];
             for (uint32_t l = j + set->n_folded; l < set->n_lanes; l += set->n_folded) bits |= from[l];
             *values = bits;
         }
-        from += set->n_lanes;
     }
 }
 
@@ -60,7 +59,10 @@ KN_INLINE void lanes_copy(const kn_cluster_block *block, kn_lanes *out, const kn
 
 KN_INLINE bool lanes_same(const kn_cluster_block *block, const kn_lanes *a, const kn_lanes *b)
 {
-    return memcmp(a, b, block->n_vectors * sizeof *a) == 0;
+    kn_lanes differ = (kn_lanes){0};
+    for (uint32_t v = 0; v < block->n_vectors; v++) differ |= a[v] ^ b[v];
+    kn_lanes4_u64 words = (kn_lanes4_u64)differ;
+    return (words[0] | words[1] | words[2] | words[3]) == 0;
 }
 
 KN_INLINE kn_lanes lanes_least(kn_lanes a, kn_lanes b)
@@ -88,18 +90,21 @@ KN_INLINE void class_get_pattern(const kn_cluster_block *block, uint32_t h, kn_l
     lanes_copy(block, pattern, class_pattern(block, h));
 }
 
-/* Bits set in n lanes. */
-KN_INLINE uint32_t lanes_count(const uint16_t *lanes, uint32_t n)
+/* Bits set in n lanes of either. */
+KN_INLINE uint32_t lanes_count_joined(const uint16_t *a, const uint16_t *b, uint32_t n)
 {
     uint32_t n_bits = 0, j = 0;
     for (; j + 4 <= n; j += 4) {
-        uint64_t four;
-        memcpy(&four, lanes + j, sizeof four);
-        n_bits += (uint32_t)__builtin_popcountll(four);
+        uint64_t of_a, of_b;
+        memcpy(&of_a, a + j, sizeof of_a);
+        memcpy(&of_b, b + j, sizeof of_b);
+        n_bits += (uint32_t)__builtin_popcountll(of_a | of_b);
     }
-    for (; j < n; j++) n_bits += (uint32_t)__builtin_popcount(lanes[j]);
+    for (; j < n; j++) n_bits += (uint32_t)__builtin_popcount(a[j] | b[j]);
     return n_bits;
 }
+
+KN_INLINE uint32_t lanes_count(const uint16_t *lanes, uint32_t n) { return lanes_count_joined(lanes, lanes, n); }
 
 /* The sum modulo 2^16; what is summed here is a price, which fits. */
 KN_INLINE int32_t lanes_sum(const kn_lanes *lanes)
@@ -127,13 +132,24 @@ KN_INLINE kn_lanes times_high(kn_lanes a, kn_lanes b) /* a * b / 65536 */
 #endif
 }
 
-KN_INLINE kn_lanes count_bits(kn_lanes a)
+/* Bits set in each byte. */
+KN_INLINE kn_lanes count_in_bytes(kn_lanes a)
 {
+#if defined(__AVX2__)
+    const __m256i of_four = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    const __m256i low = (__m256i)(a & 0x0f0f), high = (__m256i)((a >> 4) & 0x0f0f);
+    return (kn_lanes)_mm256_add_epi8(_mm256_shuffle_epi8(of_four, low), _mm256_shuffle_epi8(of_four, high));
+#else
     a = a - ((a >> 1) & 0x5555);
     a = (a & 0x3333) + ((a >> 2) & 0x3333);
-    a = (a + (a >> 4)) & 0x0f0f;
-    return (a + (a >> 8)) & 0x1f;
+    return (a + (a >> 4)) & 0x0f0f;
+#endif
 }
+
+/* Both bytes of each lane together. */
+KN_INLINE kn_lanes add_bytes(kn_lanes a) { return (a & 0xff) + (a >> 8); }
+
+KN_INLINE kn_lanes count_bits(kn_lanes a) { return add_bytes(count_in_bytes(a)); }
 
 /* Lanes 0 and 1 change places, 2 and 3, ... */
 KN_INLINE kn_lanes lanes_swapped(kn_lanes a)
@@ -146,75 +162,77 @@ KN_INLINE kn_lanes lanes_swapped(kn_lanes a)
 /* A class with so many values of a column that a group holds it holds whatever the group does: all bits are set. */
 KN_INLINE void lanes_close(const kn_cluster_block *block, kn_lanes *pattern)
 {
-    uint16_t *unions = (uint16_t *)(pattern + block->n_vectors_least);
     for (uint32_t s = 0; s < block->problem->n_sets; s++) {
         const kn_cluster_set *set = &block->problem->sets[s];
+        uint16_t *unions = (uint16_t *)(pattern + block->n_vectors_least) + set->first_lane;
         if (set->n_equal > 0 && lanes_count(unions, set->n_lanes) > set->max_members)
             memset(unions, 0xff, set->n_lanes * sizeof *unions);
-        unions += set->n_lanes;
     }
 }
 
-/* What a set is charged for in the equal lanes of its groups; not owed while it is small. */
-KN_INLINE int32_t price_of_group(const kn_cluster_block *block, uint32_t s, const kn_lanes *pattern, uint32_t record)
+/* What a set is charged for in the equal lanes of its groups; not owed while it is small. Of the join of a and b. */
+KN_INLINE int32_t price_of_group(const kn_cluster_block *block, uint32_t s, const kn_lanes *a, const kn_lanes *b,
+                                 uint32_t record)
 {
     const uint32_t first = block->set_equal[s], n = block->problem->sets[s].n_equal;
-    const uint16_t *lanes = (const uint16_t *)pattern + first;
+    const uint16_t *one = (const uint16_t *)a + first, *other = (const uint16_t *)b + first;
     const int16_t *weight = (const int16_t *)record_weight(block, record) + first;
     int32_t price = 0;
-    for (uint32_t j = 0; j < n; j++) price += lanes[j] == KN_STAR ? weight[j] : 0;
+    for (uint32_t j = 0; j < n; j++) price += one[j] == KN_STAR || one[j] != other[j] ? weight[j] : 0;
     return price;
 }
 
 /* A set of many values, or with groups. */
-KN_INLINE int32_t price_of_wide_set(const kn_cluster_block *block, uint32_t s, const kn_lanes *pattern, uint32_t record)
+KN_INLINE int32_t price_of_wide_set(const kn_cluster_block *block, uint32_t s, const kn_lanes *a, const kn_lanes *b,
+                                    uint32_t record)
 {
     const kn_cluster_set *set = &block->problem->sets[s];
-    const uint16_t *unions = (const uint16_t *)(pattern + block->n_vectors_least) + set->first_lane;
-    uint32_t n_bits = lanes_count(unions, set->n_lanes), span = (n_bits - 1) * set->step;
+    const uint16_t *one = (const uint16_t *)(a + block->n_vectors_least) + set->first_lane;
+    const uint16_t *other = (const uint16_t *)(b + block->n_vectors_least) + set->first_lane;
+    uint32_t n_bits = lanes_count_joined(one, other, set->n_lanes), span = (n_bits - 1) * set->step;
     if (n_bits > set->max_members) return 0;
     int32_t price = (int32_t)(span * set->factor >> 16) + (span > 0 ? set->jump : 0);
-    return set->n_equal > 0 ? price - price_of_group(block, s, pattern, record) : price;
+    return set->n_equal > 0 ? price - price_of_group(block, s, a, b, record) : price;
 }
 
 /* The prices of ranges and of sets of one lane, lane by lane. */
-KN_INLINE kn_lanes prices_of_ranges_and_sets(const kn_cluster_block *block, const kn_lanes *pattern)
+KN_INLINE kn_lanes prices_of_ranges_and_sets(const kn_cluster_block *block, const kn_lanes *a, const kn_lanes *b)
 {
     const kn_cluster_problem *problem = block->problem;
     kn_lanes sum = (kn_lanes){0};
     uint32_t v = 0;
-    pattern += block->n_vectors_equal;
+    a += block->n_vectors_equal;
+    b += block->n_vectors_equal;
     for (; v < problem->n_vectors_range; v++) {
-        kn_lanes span = (uint16_t)KN_STAR - pattern[v] - lanes_swapped(pattern[v]);
+        kn_lanes least = lanes_least(a[v], b[v]), span = (uint16_t)KN_STAR - least - lanes_swapped(least);
         sum += times_high(span, problem->lane_factor[v]) + ((kn_lanes)(span != 0) & problem->lane_jump[v]);
     }
     for (; v < problem->n_vectors_range + problem->n_vectors_set; v++) {
-        kn_lanes span = (count_bits(pattern[v]) - 1) * problem->lane_step[v];
+        kn_lanes span = (count_bits(a[v] | b[v]) - 1) * problem->lane_step[v];
         sum += times_high(span, problem->lane_factor[v]) + ((kn_lanes)(span != 0) & problem->lane_jump[v]);
     }
     return sum;
 }
 
-/* Price of a row in a class with this pattern, as one of its records sees it (every record sees the same). Parts of it
- * may not fit into 16 bits; all of it does. */
-KN_INLINE int32_t lanes_price(const kn_cluster_block *block, const kn_lanes *pattern, uint32_t record)
+/* Price of a row in a class whose pattern is the join of these, as one of its records sees it (every record sees the
+ * same). Parts of it may not fit into 16 bits; all of it does. */
+KN_INLINE int32_t lanes_price_joined(const kn_cluster_block *block, const kn_lanes *a, const kn_lanes *b,
+                                     uint32_t record)
 {
     const kn_cluster_problem *problem = block->problem;
     const kn_lanes *weight = record_weight(block, record);
     kn_lanes sum = (kn_lanes){0};
-    if (block->n_vectors > block->n_vectors_equal) sum = prices_of_ranges_and_sets(block, pattern);
-    for (uint32_t v = 0; v < block->n_vectors_equal; v++) sum += weight[v] & (kn_lanes)(pattern[v] == KN_STAR);
+    if (block->n_vectors > block->n_vectors_equal) sum = prices_of_ranges_and_sets(block, a, b);
+    for (uint32_t v = 0; v < block->n_vectors_equal; v++)
+        sum += weight[v] & ((kn_lanes)(a[v] != b[v]) | (kn_lanes)(a[v] == KN_STAR));
     int32_t price = block->base[record] + lanes_sum(&sum);
-    for (uint32_t x = 0; x < problem->n_wide; x++) price += price_of_wide_set(block, problem->wide[x], pattern, record);
+    for (uint32_t x = 0; x < problem->n_wide; x++) price += price_of_wide_set(block, problem->wide[x], a, b, record);
     return (int16_t)price;
 }
 
-/* The same for the join of two patterns. pattern_a is scratch. */
-KN_INLINE int32_t lanes_price_joined(const kn_cluster_block *block, const kn_lanes *a, const kn_lanes *b,
-                                     uint32_t record)
+KN_INLINE int32_t lanes_price(const kn_cluster_block *block, const kn_lanes *pattern, uint32_t record)
 {
-    lanes_join(block, block->pattern_a, a, b);
-    return lanes_price(block, block->pattern_a, record);
+    return lanes_price_joined(block, pattern, pattern, record);
 }
 
 /* --- One key against the classes -------------------------------------------------------------------------------- */
@@ -246,31 +264,45 @@ KN_INLINE kn_lanes scan_group(const kn_cluster_block *block, uint32_t s, const k
     return price;
 }
 
-/* What the ranges and sets of one half of a chunk will cost once the key has joined; its lanes begin at `first`. */
-KN_INLINE kn_lanes scan_ranges_and_sets(const kn_cluster_block *block, const kn_lanes *first)
+/* What `span` of a range or a set costs. Most measures have no price that any span at all must pay. */
+KN_INLINE kn_lanes scan_span(kn_lanes span, uint16_t factor, uint16_t jump)
+{
+    kn_lanes price = times_high(span, (kn_lanes){0} + factor);
+    return jump > 0 ? price + ((kn_lanes)(span != 0) & jump) : price;
+}
+
+KN_INLINE kn_lanes scan_set(const kn_cluster_block *block, uint32_t s, const kn_lanes *first, kn_lanes n_bits)
+{
+    const kn_cluster_set *set = &block->problem->sets[s];
+    kn_lanes price = scan_span((n_bits - 1) * set->step, set->factor, set->jump);
+    if (set->n_equal == 0) return price;
+    return (price - scan_group(block, s, first)) & (kn_lanes)(n_bits <= (uint16_t)set->max_members);
+}
+
+/* Adds what the ranges and sets of a chunk, whose lanes begin at `first`, will cost once the key has joined. */
+KN_INLINE void scan_ranges_and_sets(const kn_cluster_block *block, const kn_lanes *first, kn_lanes price[2])
 {
     const kn_cluster_problem *problem = block->problem;
-    kn_lanes price = (kn_lanes){0};
     const kn_lanes *key = block->key + block->n_equal, *centre = first + 2 * (size_t)block->n_equal;
+    kn_lanes low = price[0], high = price[1];
     for (uint32_t r = 0; r < problem->n_ranges; r++, centre += 4, key += 2) {
+        const kn_cluster_range *range = &problem->ranges[r];
         kn_lanes span = (uint16_t)KN_STAR - lanes_least(centre[0], key[0]) - lanes_least(centre[2], key[1]);
-        price += times_high(span, (kn_lanes){0} + problem->ranges[r].factor) +
-                 ((kn_lanes)(span != 0) & problem->ranges[r].jump);
+        low += scan_span(span, range->factor, range->jump);
+        span = (uint16_t)KN_STAR - lanes_least(centre[1], key[0]) - lanes_least(centre[3], key[1]);
+        high += scan_span(span, range->factor, range->jump);
     }
     for (uint32_t s = 0; s < problem->n_sets; s++) {
-        kn_lanes n_bits = (kn_lanes){0};
-        for (uint32_t t = 0; t < problem->sets[s].n_folded; t++, centre += 2, key++)
-            n_bits += count_bits(*centre | *key);
-        kn_lanes span = (n_bits - 1) * problem->sets[s].step;
-        kn_lanes own =
-            times_high(span, (kn_lanes){0} + problem->sets[s].factor) + ((kn_lanes)(span != 0) & problem->sets[s].jump);
-        if (problem->sets[s].n_equal > 0) {
-            own -= scan_group(block, s, first);
-            own &= (kn_lanes)(n_bits <= (uint16_t)problem->sets[s].max_members);
+        kn_lanes bits_low = (kn_lanes){0}, bits_high = bits_low;
+        for (uint32_t t = 0; t < problem->sets[s].n_folded; t++, centre += 2, key++) {
+            bits_low += count_in_bytes(centre[0] | *key); /* at most KN_FOLDED_LANES times eight */
+            bits_high += count_in_bytes(centre[1] | *key);
         }
-        price += own;
+        low += scan_set(block, s, first, add_bytes(bits_low));
+        high += scan_set(block, s, first + 1, add_bytes(bits_high));
     }
-    return price;
+    price[0] = low;
+    price[1] = high;
 }
 
 /* Prices of the KN_CHUNK classes from `first` on once the key, which pays `base` anyhow, has joined them; garbage
@@ -285,11 +317,7 @@ KN_INLINE void scan_prices(const kn_cluster_block *block, uint32_t first, int32_
     }
     price[0] = (uint16_t)(base + block->key_total) - low;
     price[1] = (uint16_t)(base + block->key_total) - high;
-    if (block->n_lanes > block->n_equal) {
-        centre -= 2 * (size_t)block->n_equal;
-        price[0] += scan_ranges_and_sets(block, centre);
-        price[1] += scan_ranges_and_sets(block, centre + 1);
-    }
+    if (block->n_lanes > block->n_equal) scan_ranges_and_sets(block, centre - 2 * (size_t)block->n_equal, price);
 }
 
 /* Bit 2j: lane j of a is not above lane j of b, as signed numbers. */

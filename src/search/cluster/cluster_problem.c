@@ -276,9 +276,7 @@ static kn_status set_lanes(kn_cluster_problem *problem, uint32_t q, double scale
     kn_status status = KN_OK;
     const kn_domain *domain = problem->tuples->domains[q];
     uint32_t n_codes = domain->n_codes, n_lanes = (n_codes + KN_LANES - 1) / KN_LANES;
-    uint32_t first_equal = problem->n_equal, first_lane = 0;
-    if (problem->n_sets > 0)
-        first_lane = problem->sets[problem->n_sets - 1].first_lane + problem->sets[problem->n_sets - 1].n_lanes;
+    uint32_t first_equal = problem->n_equal;
     uint32_t n_folded = n_lanes < KN_FOLDED_LANES ? n_lanes : KN_FOLDED_LANES;
     n_lanes = (n_lanes + n_folded - 1) / n_folded * n_folded;
     if (n_lanes > KN_SET_LANES) n_lanes = KN_SET_LANES;
@@ -294,7 +292,6 @@ static kn_status set_lanes(kn_cluster_problem *problem, uint32_t q, double scale
     if (domain->groups != NULL) KN_TRY(tree_lanes(problem, q, scale, err));
     problem->sets[problem->n_sets++] =
         (kn_cluster_set){.q = q,
-                         .first_lane = first_lane,
                          .n_lanes = n_lanes,
                          .n_folded = n_folded,
                          .step = step,
@@ -409,6 +406,20 @@ done:
     return status;
 }
 
+static bool is_wide(const kn_cluster_set *set) { return set->n_lanes > 1 || set->n_equal > 0; }
+
+/* Sets that are priced lane by lane come first, so that few vectors have one. */
+static void place_sets(kn_cluster_problem *problem)
+{
+    uint32_t n_lanes = 0;
+    for (int wide = 0; wide < 2; wide++)
+        for (uint32_t s = 0; s < problem->n_sets; s++) {
+            if (is_wide(&problem->sets[s]) != wide) continue;
+            problem->sets[s].first_lane = n_lanes;
+            n_lanes += problem->sets[s].n_lanes;
+        }
+}
+
 /* What lanes_price() needs to price many ranges and sets at once. A range has two lanes, the first of which counts. */
 static kn_status lane_prices(kn_cluster_problem *problem, kn_error *err)
 {
@@ -429,7 +440,7 @@ static kn_status lane_prices(kn_cluster_problem *problem, kn_error *err)
     }
     for (uint32_t s = 0; s < problem->n_sets; s++) {
         const kn_cluster_set *set = &problem->sets[s];
-        if (set->n_lanes > 1 || set->n_equal > 0) {
+        if (is_wide(set)) {
             problem->wide[problem->n_wide++] = s;
             continue;
         }
@@ -437,7 +448,8 @@ static kn_status lane_prices(kn_cluster_problem *problem, kn_error *err)
         step[lane] = set->step;
         factor[lane] = set->factor;
         jump[lane] = set->jump;
-        problem->n_vectors_set = set->first_lane / KN_LANES + 1;
+        if (problem->n_vectors_set < set->first_lane / KN_LANES + 1)
+            problem->n_vectors_set = set->first_lane / KN_LANES + 1;
     }
 done:
     return status;
@@ -469,6 +481,7 @@ kn_status kn_cluster_problem_new(kn_cluster_problem **out, const kn_task *task, 
     KN_TRY(kn_pricer_new(&problem->pricer, task->objective, err));
     KN_TRY(make_records(problem, may_set_aside, err));
     KN_TRY(make_lanes(problem, err));
+    place_sets(problem);
     KN_TRY(lane_prices(problem, err));
     find_uniform(problem);
     *out = problem;

@@ -19,8 +19,12 @@ enum { HOPELESS = 7, HOPELESS_BY_VALUES = 2 };
 
 static int64_t exact_class(kn_cluster_block *block, uint32_t h)
 {
-    class_get_pattern(block, h, block->pattern_a);
-    return kn_cluster_exact(block, class_members(block, h), (uint32_t)block->classes[h].size, block->pattern_a);
+    kn_cluster_class *class = &block->classes[h];
+    if (!class->has_exact)
+        class->exact =
+            kn_cluster_exact(block, class_members(block, h), (uint32_t) class->size, class_pattern(block, h));
+    class->has_exact = true;
+    return class->exact;
 }
 
 /* What the records of the chosen classes, the suppressed ones and the donors that leave pay now. Donors that stay at

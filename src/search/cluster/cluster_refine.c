@@ -117,7 +117,7 @@ static bool exchange_with(kn_cluster_block *block, uint32_t a, int32_t x, uint32
     kn_cluster_site *site = &block->site;
     const kn_cluster_problem *problem = block->problem;
     uint32_t record = site->members[a][x];
-    const kn_lanes *rest = site->without + (size_t)record * block->n_vectors;
+    const kn_lanes *rest = site_without(block, a, record);
     int64_t size_a = site->size[a], size_b = site->size[b], price_a = site->price[a], price_b = site->price[b];
     int64_t now = size_a * price_a + size_b * price_b;
     int64_t nothing =
@@ -130,7 +130,7 @@ static bool exchange_with(kn_cluster_block *block, uint32_t a, int32_t x, uint32
         if (both <= nothing || both - size_a * (price_with(block, other, a) - price_a) <= nothing) continue;
         int64_t cost = size_a * price_joined(block, rest, other);
         if (problem->monotone && cost + size_b * site->without_price[other] >= now) continue;
-        cost += size_b * price_joined(block, site->without + (size_t)other * block->n_vectors, record);
+        cost += size_b * price_joined(block, site_without(block, b, other), record);
         if (cost < now && try_swap(block, a, x, b, y)) return true;
     }
     return false;

@@ -26,6 +26,12 @@ KN_INLINE kn_lanes *site_pattern(const kn_cluster_block *block, uint32_t g)
     return block->site.pattern + (size_t)g * block->n_vectors;
 }
 
+/* The pattern of group g without its record x. */
+KN_INLINE const kn_lanes *site_without(const kn_cluster_block *block, uint32_t g, uint32_t x)
+{
+    return block->site.is_spare[x] ? site_pattern(block, g) : block->site.without + (size_t)x * block->n_vectors;
+}
+
 KN_INLINE int32_t site_price(const kn_cluster_block *block, const kn_lanes *pattern, uint32_t x)
 {
     return lanes_price(block, pattern, block->site.record[x]);
