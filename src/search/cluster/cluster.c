@@ -9,6 +9,7 @@
  *   3. repair     classes that break a model are dissolved or merged. From here on every state holds all models
  *   4. rebuild    small groups of near classes are built anew and kept when not worse, until the budget is used up;
  *                 on small tables also when a little worse, at first: the best state of that time is where it goes on
+ *                 (several times over where they have few classes: the best of these is the answer)
  *
  * Each phase works in *epochs* (cluster_epochs.c): the classes are cut into blocks of some ten thousand records, along
  * another order each time, and the blocks are independent jobs. So time is linear in the number of rows.
@@ -38,6 +39,8 @@ enum {
     CUT_RECORDS = 200000, /* beyond this many, mondrian's classes are there first */
     CUT_K = 20,           /* from this k on mondrian's classes are where intervals and sets begin */
     LARGE_K = 500,        /* from this k on the budget falls */
+    REPLICAS = 4,         /* of the rebuilding, for small tables of few classes, while it is hot */
+    REPLICAS_KEPT = 2,    /* afterwards */
 };
 /* Temperatures in mean prices of a row after the greedy sweeps; HOT is for k = 10 and rises with the size of the
  * classes. Penalties, and the noise of the greedy sweeps, in mean root prices of a column. */
@@ -60,6 +63,11 @@ static const double NEAR_NOISE = 1.8; /* mean prices of a row: brings in other n
  * 0.1917; 1,000 of german, k = 5, 0.1142 and 0.1135; 1,000 generated people, k = 50, 0.2703 and 0.2699. Larger tables
  * gain nothing: Adult, k = 5, is where it was, 5,000 of febrl, k = 50, 0.5 % above. */
 static const double HEAT = 0.01, HEAT_SHARE = 0.2, HEAT_HALVINGS = 4, HEAT_LOOKS = 150;
+/* A table is rebuilt several times where that takes no more than some four CPU seconds: a look takes as long as so many
+ * records and k more. 1,171 patients of Synthea, k = 50, four seeds: 0.1975 once, 0.1956 twice, 0.1929 as below; 1,000
+ * generated people, k = 50: 0.2700, 0.2688 and 0.2688. */
+static const double LOOK_RECORDS = 30, MAX_REPLICA_COST = 4.5e7;
+static const uint64_t REPLICA_SEED = 0x9e3779b97f4a7c15; /* the next one's seed is that much higher */
 static const double COLD_PER_HOT = 2; /* looks at least without heat, per look with it, before it may stand still */
 
 /* --- The phases ------------------------------------------------------------------------------------------------- */
@@ -281,49 +289,12 @@ static kn_cluster_job rebuilding(const kn_cluster_search *run, double heat)
     return job;
 }
 
-static kn_status rebuild(kn_cluster_search *run, kn_error *err)
-{
-    kn_status status = KN_OK;
-    uint32_t n_epochs = 0;
-    KN_TRY(look_for_stillness(run, err));
-    if (kn_ticker_out_of_time(run->task->ticker)) atomic_store(&run->stop, true);
-    while (!atomic_load(&run->stop) && !run->is_still && (run->by_time || run->work < run->budget)) {
-        kn_cluster_job job = rebuilding(run, 0);
-        if (n_epochs++ > 0 && job.tries_per_class < 1) break; /* less than it costs to load the blocks */
-        KN_TRY(kn_cluster_epoch(run, &job, err));
-        KN_TRY(look_for_stillness(run, err));
-    }
-done:
-    return status;
-}
-
 /* No limit worth the name, or nothing to generalize. */
 static bool asks_nothing(const kn_task *task)
 {
     const kn_models *models = task->models;
     return task->tuples->n_qis == 0 ||
            (models->counts_only && models->min_persons <= 1 && task->tuples->row_person == NULL);
-}
-
-/* Intervals and sets take longer to price than labels; then a table of 10,000 rows has what two threads do in some two
- * seconds. Models that look at sensitive values refuse most of what is tried, so that they need more: by that number of
- * looks they have lost what took 2,000,000 before groups were priced exactly and ways tried as often as they gain
- * (docs/experiments/time.md). Large classes take several times as long per look, and few of them need fewer. */
-static uint64_t budget_by_size(const kn_task *task, uint32_t n_records)
-{
-    double n = n_records, looks = fmin(fmax(2e6, 12 * n), 2000 * n);
-    double few = task->models->counts_only ? 5e5 + 40 * n : fmax(fmin(5e5 + 150 * n, 1.25e6), 40 * n);
-    bool has_trees_only = true;
-    for (uint32_t q = 0; q < task->tuples->n_qis; q++)
-        has_trees_only = has_trees_only && task->tuples->domains[q]->kind == KN_DOMAIN_TREE;
-    if (!has_trees_only && n < 5e4) looks = fmin(looks, few);
-    double k = fmax((double)task->models->min_persons, 1), least = (SWEEPS + 4) * n + 2 * least_rebuild(n, n / k);
-    return (uint64_t)fmin(looks, fmax(looks * LARGE_K / k, least));
-}
-
-static uint64_t budget_of(const kn_task *task, uint32_t n_records)
-{
-    return task->effort > 0 ? task->effort : budget_by_size(task, n_records);
 }
 
 /* What a look takes, measured within a factor of two from 1,000 to 30,000 rows: a part that goes by the vectors of a
@@ -346,6 +317,44 @@ static double look_seconds(const kn_task *task, double n_classes)
            4.4e-11 * n_classes * (n_equal + 2 * n_ranges + n_folded);
 }
 
+/* Intervals and sets take longer to price than labels; then a table of 10,000 rows has what two threads do in some two
+ * seconds. Models that look at sensitive values refuse most of what is tried, so that they need more: by that number of
+ * looks they have lost what took 2,000,000 before groups were priced exactly and ways tried as often as they gain
+ * (docs/experiments/time.md). Large classes take several times as long per look, and few of them need fewer. */
+static double looks_by_size(const kn_task *task, uint32_t n_records)
+{
+    double n = n_records, looks = fmin(fmax(2e6, 12 * n), 2000 * n);
+    double few = task->models->counts_only ? 5e5 + 40 * n : fmax(fmin(5e5 + 150 * n, 1.25e6), 40 * n);
+    bool has_trees_only = true;
+    for (uint32_t q = 0; q < task->tuples->n_qis; q++)
+        has_trees_only = has_trees_only && task->tuples->domains[q]->kind == KN_DOMAIN_TREE;
+    double k = fmax((double)task->models->min_persons, 1);
+    if (!has_trees_only && n < 5e4) looks = fmin(looks, few);
+    double least = (SWEEPS + 4) * n + 2 * least_rebuild(n, n / k);
+    return fmin(looks, fmax(looks * LARGE_K / k, least));
+}
+
+static bool has_heat_by_size(const kn_task *task, uint32_t n_records)
+{
+    return task->models->counts_only && looks_by_size(task, n_records) >= HEAT_LOOKS * n_records;
+}
+
+/* How many times the looks of one rebuilding are taken: of several where a table is small and one block. */
+static double times_looks(const kn_task *task, uint32_t n_records)
+{
+    const uint64_t k = task->models->min_persons > 1 ? task->models->min_persons : 1;
+    const double cost = looks_by_size(task, n_records) * ((double)k + LOOK_RECORDS);
+    if (!has_heat_by_size(task, n_records) || cost > MAX_REPLICA_COST) return 1;
+    if (kn_cluster_count_blocks(n_records, k) > 1) return 1;
+    return HEAT_SHARE * REPLICAS + (1 - HEAT_SHARE) * REPLICAS_KEPT;
+}
+
+static uint64_t budget_of(const kn_task *task, uint32_t n_records)
+{
+    if (task->effort > 0) return task->effort;
+    return (uint64_t)(looks_by_size(task, n_records) * times_looks(task, n_records));
+}
+
 /* Measured, within a factor of three: with so few classes a search soon stands still. Of several threads no more have
  * work than there are blocks. */
 static double expected_seconds(const kn_task *task)
@@ -353,9 +362,17 @@ static double expected_seconds(const kn_task *task)
     double n = (double)task->tuples->n_rows, k = fmax((double)task->models->min_persons, 1);
     double n_blocks = kn_cluster_count_blocks(task->tuples->n_rows, (uint64_t)k),
            n_threads = kn_pool_threads(task->pool);
-    double looks = fmin((double)budget_of(task, (uint32_t)n), (SWEEPS + 4) * n + 6 * least_rebuild(n, n / k));
-    double seconds = look_seconds(task, n / k / n_blocks) * looks * fmax(1, n_threads / n_blocks);
+    double times = times_looks(task, (uint32_t)n), n_parts = times > 1 ? REPLICAS_KEPT : n_blocks;
+    double looks = (double)budget_of(task, (uint32_t)n);
+    if (times == 1) looks = fmin(looks, (SWEEPS + 4) * n + 6 * least_rebuild(n, n / k));
+    double seconds = look_seconds(task, n / k / n_blocks) * looks * fmax(1, n_threads / n_parts);
     return asks_nothing(task) ? 0 : seconds;
+}
+
+static double seconds_left(const kn_cluster_search *run)
+{
+    const kn_ticker *ticker = run->task->ticker;
+    return ticker != NULL && ticker->search_deadline > 0 ? ticker->search_deadline - kn_seconds_now() : INFINITY;
 }
 
 /* How many sweeps of annealing fit into the budget. A time limit below it is found from the speed so far. */
@@ -377,14 +394,6 @@ static uint32_t plan(kn_cluster_search *run)
 /* --- A state that is put by ----------------------------------------------------------------------------------------
  */
 
-static void copy_solution(kn_cluster_solution *to, const kn_cluster_solution *from, uint32_t n_records)
-{
-    to->n = from->n;
-    to->n_suppressed = from->n_suppressed;
-    memcpy(to->start, from->start, ((size_t)from->n + 1) * sizeof *to->start);
-    memcpy(to->members, from->members, (size_t)n_records * sizeof *to->members);
-}
-
 /* The present state, which holds all models, is put by: what comes next may be given up for it. */
 static kn_status put_by(kn_cluster_search *run, kn_error *err)
 {
@@ -394,7 +403,7 @@ static kn_status put_by(kn_cluster_search *run, kn_error *err)
         KN_NEW_RAW(run->saved.start, (size_t)n + 1);
         KN_NEW_RAW(run->saved.members, n);
     }
-    copy_solution(&run->saved, &run->now, n);
+    kn_cluster_copy_solution(&run->saved, &run->now, n);
     run->saved_exact = run->exact;
     run->has_saved = true;
 done:
@@ -406,7 +415,7 @@ static void take_back(kn_cluster_search *run)
 {
     run->has_saved = false;
     if (!run->feasible || run->exact > run->saved_exact) {
-        copy_solution(&run->now, &run->saved, run->problem->n_records);
+        kn_cluster_copy_solution(&run->now, &run->saved, run->problem->n_records);
         run->exact = run->saved_exact;
     }
     run->feasible = true;
@@ -415,27 +424,180 @@ static void take_back(kn_cluster_search *run)
     run->saved = (kn_cluster_solution){0};
 }
 
-/* Rebuilding that lets sites become a little worse, less and less so; of all states that it comes to the best stays. It
- * takes the same looks whatever the budget is, so that more of it goes on from where less of it ends. */
+/* --- Rebuilding, epoch by epoch ------------------------------------------------------------------------------- */
+
+/* Where there are so many looks for a record that sites may become a little worse at first. */
+static bool has_heat(const kn_cluster_search *run)
+{
+    const double looks = looks_by_size(run->task, run->problem->n_records);
+    return has_heat_by_size(run->task, run->problem->n_records) && !run->by_time && (double)run->budget >= looks / 2 &&
+           run->now.n >= 2;
+}
+
+/* And so many, given or not, that there is enough for several, and time: a short limit is better used by one. */
+static bool has_replicas(const kn_cluster_search *run)
+{
+    const uint32_t n = run->problem->n_records;
+    const double times = times_looks(run->task, n);
+    if (seconds_left(run) < expected_seconds(run->task)) return false;
+    return has_heat(run) && times > 1 && (double)run->budget >= times / 2 * looks_by_size(run->task, n);
+}
+
+static kn_status begin_cold(kn_cluster_search *run, kn_error *err)
+{
+    run->phase = KN_CLUSTER_COLD;
+    if (kn_ticker_out_of_time(run->task->ticker)) atomic_store(&run->stop, true);
+    return look_for_stillness(run, err);
+}
+
+/* heat 0: none. */
+static kn_status begin_rebuilding(kn_cluster_search *run, double heat, kn_error *err)
+{
+    run->phase = KN_CLUSTER_HOT;
+    run->heat = heat;
+    run->hot_began = run->work;
+    return heat > 0 ? put_by(run, err) : begin_cold(run, err);
+}
+
+/* With heat sites may become a little worse, less and less so; of all states that it comes to the best stays. It takes
+ * the same looks whatever the budget is, so that more of it goes on from where less of it ends. */
 static kn_status rebuild_hot(kn_cluster_search *run, kn_error *err)
 {
     kn_status status = KN_OK;
-    const double looks = (double)budget_by_size(run->task, run->problem->n_records), began = (double)run->work;
-    const bool is_small = looks >= HEAT_LOOKS * run->problem->n_records && run->problem->counts_only;
-    if (!is_small || run->by_time || (double)run->budget < looks / 2 || run->now.n < 2) goto done;
-    KN_TRY(put_by(run, err));
-    while (!atomic_load(&run->stop) && run->work < run->budget) {
-        double part = ((double)run->work - began) / (HEAT_SHARE * looks);
-        if (part >= 1) break;
-        kn_cluster_job job = rebuilding(run, HEAT * exp2(-HEAT_HALVINGS * part));
-        if (job.tries_per_class < 1) break;
+    double looks = HEAT_SHARE * looks_by_size(run->task, run->problem->n_records);
+    double part = (double)(run->work - run->hot_began) / looks;
+    kn_cluster_job job = rebuilding(run, run->heat * exp2(-HEAT_HALVINGS * part));
+    if (part < 1 && !atomic_load(&run->stop) && run->work < run->budget && job.tries_per_class >= 1) {
         KN_TRY(kn_cluster_epoch(run, &job, err));
         if (!atomic_load(&run->stop) && run->exact < run->saved_exact) KN_TRY(put_by(run, err));
+        goto done;
     }
-    run->hot_work = run->work - (uint64_t)began;
+    run->hot_work = run->work - run->hot_began;
     run->feasible = !atomic_load(&run->stop); /* blocks that were told to stop may have left nothing */
     take_back(run);
+    KN_TRY(begin_cold(run, err));
 done:
+    return status;
+}
+
+static kn_status rebuild_cold(kn_cluster_search *run, kn_error *err)
+{
+    kn_status status = KN_OK;
+    run->phase = KN_CLUSTER_DONE;
+    if (atomic_load(&run->stop) || run->is_still || !(run->by_time || run->work < run->budget)) goto done;
+    kn_cluster_job job = rebuilding(run, 0);
+    if (run->standings.n > 1 && job.tries_per_class < 1) goto done; /* less than it costs to load the blocks */
+    KN_TRY(kn_cluster_epoch(run, &job, err));
+    KN_TRY(look_for_stillness(run, err));
+    run->phase = KN_CLUSTER_COLD;
+done:
+    return status;
+}
+
+static kn_status rebuild_epoch(kn_cluster_search *run, kn_error *err)
+{
+    return run->phase == KN_CLUSTER_HOT ? rebuild_hot(run, err) : rebuild_cold(run, err);
+}
+
+static kn_status rebuild(kn_cluster_search *run, double heat, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_TRY(begin_rebuilding(run, heat, err));
+    while (run->phase != KN_CLUSTER_DONE) KN_TRY(rebuild_epoch(run, err));
+done:
+    return status;
+}
+
+/* --- The same several times over ------------------------------------------------------------------------------ */
+
+/* Small tables of few classes are one block, which leaves threads without work, and where the heat takes them is a
+ * matter of luck: so they are rebuilt several times from the same state, every other time with twice the heat. The
+ * better half of them goes on without heat, and the best is the answer. */
+typedef struct replicas {
+    kn_cluster_phase phase; /* who is beyond it waits for the others */
+    kn_task task[REPLICAS];
+    kn_cluster_search run[REPLICAS];
+} replicas;
+
+static kn_status replica_epoch(void *context, size_t number, unsigned worker, kn_error *err)
+{
+    kn_cluster_search *run = &((replicas *)context)->run[number];
+    (void)worker;
+    return run->phase == ((const replicas *)context)->phase ? rebuild_epoch(run, err) : KN_OK;
+}
+
+/* They all go on from the present state; nobody asks them from outside, and they tell nobody. */
+static kn_status begin_replicas(replicas *all, const kn_cluster_search *run, kn_error *err)
+{
+    kn_status status = KN_OK;
+    for (uint32_t r = 0; r < REPLICAS; r++) {
+        all->task[r] = *run->task;
+        all->task[r].seed += r * REPLICA_SEED;
+        all->task[r].pool = NULL;
+        all->task[r].ticker = NULL; /* blocks look at the problem's */
+        all->task[r].trace = NULL;
+        KN_TRY(kn_cluster_search_copy(&all->run[r], run, &all->task[r], err));
+        KN_TRY(begin_rebuilding(&all->run[r], HEAT * (1 + r % 2), err));
+    }
+done:
+    return status;
+}
+
+/* The best state that any of them has come to. */
+static void gather_replicas(kn_cluster_search *run, const replicas *all, uint64_t began)
+{
+    run->work = began;
+    for (uint32_t r = 0; r < REPLICAS; r++) {
+        const kn_cluster_search *one = &all->run[r];
+        const kn_cluster_solution *best = &one->now;
+        int64_t exact = one->exact;
+        run->work += one->work;
+        if (atomic_load(&one->stop)) atomic_store(&run->stop, true);
+        if (one->has_saved && (one->saved_exact < exact || atomic_load(&one->stop))) {
+            best = &one->saved;
+            exact = one->saved_exact;
+        }
+        if (exact >= run->exact) continue;
+        kn_cluster_copy_solution(&run->now, best, run->problem->n_records);
+        run->exact = exact;
+        run->is_still = one->is_still;
+    }
+}
+
+/* What is left is for the best of them. */
+static void choose_replicas(const kn_cluster_search *run, replicas *all)
+{
+    const uint64_t left = run->budget > run->work ? run->budget - run->work : 0;
+    for (uint32_t r = 0; r < REPLICAS; r++) {
+        kn_cluster_search *one = &all->run[r];
+        uint32_t n_better = 0;
+        for (uint32_t x = 0; x < REPLICAS; x++)
+            n_better += all->run[x].exact < one->exact || (all->run[x].exact == one->exact && x < r);
+        one->budget = one->work + left / REPLICAS_KEPT;
+        if (n_better >= REPLICAS_KEPT) one->phase = KN_CLUSTER_DONE;
+    }
+}
+
+static kn_status rebuild_replicas(kn_cluster_search *run, kn_error *err)
+{
+    kn_status status = KN_OK;
+    replicas *all = NULL;
+    const uint64_t began = run->work;
+    KN_NEW(all, 1);
+    KN_TRY(begin_replicas(all, run, err));
+    while (all->phase != KN_CLUSTER_DONE) {
+        KN_TRY(kn_pool_run(run->task->pool, REPLICAS, replica_epoch, all, err));
+        gather_replicas(run, all, began);
+        KN_TRY(kn_cluster_tell(run, err));
+        if (atomic_load(&run->stop)) break;
+        kn_cluster_phase first = KN_CLUSTER_DONE;
+        for (uint32_t r = 0; r < REPLICAS; r++) first = all->run[r].phase < first ? all->run[r].phase : first;
+        if (first == KN_CLUSTER_COLD && all->phase == KN_CLUSTER_HOT) choose_replicas(run, all);
+        all->phase = first;
+    }
+done:
+    for (uint32_t r = 0; all != NULL && r < REPLICAS; r++) kn_cluster_search_free(&all->run[r]);
+    kn_free(all);
     return status;
 }
 
@@ -487,12 +649,6 @@ static kn_status answer_given(kn_answer *answer, const kn_task *task, const uint
     answer->n_classes = n_classes;
 done:
     return status;
-}
-
-static double seconds_left(const kn_cluster_search *run)
-{
-    const kn_ticker *ticker = run->task->ticker;
-    return ticker != NULL && ticker->search_deadline > 0 ? ticker->search_deadline - kn_seconds_now() : INFINITY;
 }
 
 /* Closures of random records are whole columns where there are intervals and sets: of large classes annealing finds
@@ -560,8 +716,8 @@ static kn_status cluster_search(kn_answer *answer, const kn_task *task, kn_error
     if (run.problem->n_records > 0) {
         run.budget = budget_of(task, run.problem->n_records);
         KN_TRY(reach_feasible(&run, err));
-        KN_TRY(rebuild_hot(&run, err));
-        KN_TRY(rebuild(&run, err));
+        if (has_replicas(&run)) KN_TRY(rebuild_replicas(&run, err));
+        else KN_TRY(rebuild(&run, has_heat(&run) ? HEAT : 0, err));
     }
     KN_TRY(answer_rows(answer, &run, err));
     answer->stopped = why_stopped(&run);
@@ -592,7 +748,7 @@ static kn_status improve(bool *better, kn_cluster_search *run, kn_error *err)
     if (atomic_load(&run->stop) || run->work >= run->budget) goto done;
     KN_TRY(repair(run, err));
     if (!run->feasible) goto done; /* persons count at one of their rows here: classes that hold may seem not to */
-    KN_TRY(rebuild(run, err));
+    KN_TRY(rebuild(run, 0, err));
     *better = given - run->exact > rounding(run);
 done:
     return status;

@@ -34,10 +34,9 @@ uint32_t kn_cluster_count_blocks(uint64_t n_records, uint64_t k)
     return n > 0 ? (uint32_t)n : 1;
 }
 
-kn_status kn_cluster_search_begin(kn_cluster_search *run, bool may_set_aside, kn_error *err)
+static kn_status search_memory(kn_cluster_search *run, kn_error *err)
 {
     kn_status status = KN_OK;
-    KN_TRY(kn_cluster_problem_new(&run->problem, run->task, may_set_aside, err));
     const kn_cluster_problem *problem = run->problem;
     size_t n = problem->n_records, n_blocks = run->n_blocks = kn_cluster_count_blocks(n, problem->k);
     run->n_workers = kn_pool_threads(run->task->pool);
@@ -56,6 +55,16 @@ kn_status kn_cluster_search_begin(kn_cluster_search *run, bool may_set_aside, kn
     KN_OWN(&run->memory, run->results, n_blocks);
     KN_OWN(&run->memory, run->kept, n_blocks * problem->n_equal);
     KN_OWN(&run->memory, run->lane_share, problem->n_equal);
+done:
+    return status;
+}
+
+kn_status kn_cluster_search_begin(kn_cluster_search *run, bool may_set_aside, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_TRY(kn_cluster_problem_new(&run->problem, run->task, may_set_aside, err));
+    KN_TRY(search_memory(run, err));
+    const kn_cluster_problem *problem = run->problem;
     const kn_objective *objective = run->task->objective;
     run->unit_loss = problem->exact_scale > 0 ? objective->scale / problem->exact_scale : 0;
     run->fixed_loss = -objective->discount * objective->scale;
@@ -69,6 +78,32 @@ done:
     return status;
 }
 
+void kn_cluster_copy_solution(kn_cluster_solution *to, const kn_cluster_solution *from, uint32_t n_records)
+{
+    to->n = from->n;
+    to->n_suppressed = from->n_suppressed;
+    memcpy(to->start, from->start, ((size_t)from->n + 1) * sizeof *to->start);
+    memcpy(to->members, from->members, (size_t)n_records * sizeof *to->members);
+}
+
+kn_status kn_cluster_search_copy(kn_cluster_search *run, const kn_cluster_search *from, const kn_task *task,
+                                 kn_error *err)
+{
+    kn_status status = KN_OK;
+    *run = (kn_cluster_search){.task = task,
+                               .problem = from->problem,
+                               .is_copy = true,
+                               .engine = from->engine,
+                               .epoch = from->epoch,
+                               .budget = from->budget,
+                               .feasible = from->feasible,
+                               .exact = from->exact};
+    KN_TRY(search_memory(run, err));
+    kn_cluster_copy_solution(&run->now, &from->now, from->problem->n_records);
+done:
+    return status;
+}
+
 void kn_cluster_search_free(kn_cluster_search *run)
 {
     for (uint32_t w = 0; run->blocks != NULL && w < run->n_workers; w++) kn_cluster_block_free(run->blocks[w]);
@@ -76,7 +111,7 @@ void kn_cluster_search_free(kn_cluster_search *run)
     kn_free(run->standings.items);
     kn_free(run->saved.start);
     kn_free(run->saved.members);
-    kn_cluster_problem_free(run->problem);
+    if (!run->is_copy) kn_cluster_problem_free(run->problem);
 }
 
 /* --- One epoch -------------------------------------------------------------------------------------------------- */
@@ -276,6 +311,18 @@ done:
     return status;
 }
 
+kn_status kn_cluster_tell(kn_cluster_search *run, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_error ignored = {0};
+    double done_part = run->budget > 0 ? (double)run->work / (double)run->budget : -1;
+    KN_TRY(kn_cluster_note_loss(run, err));
+    if (kn_tick(run->task->ticker, "search", done_part < 1 ? done_part : 1, &ignored) != KN_OK)
+        atomic_store(&run->stop, true);
+done:
+    return status;
+}
+
 /* Blocks are cut between classes, so a large class makes a large block: then the threads need larger scratch memory,
  * which they make when they first need it. */
 static void fit_blocks(kn_cluster_search *run)
@@ -303,11 +350,7 @@ kn_status kn_cluster_epoch(kn_cluster_search *run, const kn_cluster_job *job, kn
     fit_blocks(run);
     KN_TRY(kn_pool_run(run->task->pool, run->n_blocks, run_block, run, err));
     collect(run);
-    KN_TRY(kn_cluster_note_loss(run, err));
-    kn_error ignored = {0};
-    double done_part = run->budget > 0 ? (double)run->work / (double)run->budget : -1;
-    if (kn_tick(run->task->ticker, "search", done_part < 1 ? done_part : 1, &ignored) != KN_OK)
-        atomic_store(&run->stop, true);
+    KN_TRY(kn_cluster_tell(run, err));
 done:
     return status;
 }

@@ -18,10 +18,13 @@ typedef struct kn_cluster_standing {
     int64_t exact;
 } kn_cluster_standing;
 
+typedef enum kn_cluster_phase { KN_CLUSTER_HOT, KN_CLUSTER_COLD, KN_CLUSTER_DONE } kn_cluster_phase;
+
 typedef struct kn_cluster_search {
     kn_owner memory; /* all arrays below but the standings and what is put by */
     const kn_task *task;
     kn_cluster_problem *problem;
+    bool is_copy; /* the problem is another's */
     kn_cluster_engine *engine;
     kn_cluster_solution now, next; /* next.start holds sizes, block by block, while an epoch runs */
     uint32_t n_blocks, n_workers, max_block_records;
@@ -41,8 +44,11 @@ typedef struct kn_cluster_search {
     KN_VECTOR(kn_cluster_standing) standings;
     size_t half; /* the last of them up to which half of the rebuilding was done */
     bool is_still;
-    bool is_interrupted; /* somebody asked to stop, and was answered */
-    uint64_t hot_work;   /* looks that were rebuilt with heat */
+    bool is_interrupted;    /* somebody asked to stop, and was answered */
+    kn_cluster_phase phase; /* of the rebuilding */
+    double heat;            /* at its beginning */
+    uint64_t hot_began;     /* looks before it */
+    uint64_t hot_work;      /* looks that were rebuilt with heat */
     bool feasible;
     int64_t exact;  /* what the present state costs */
     bool has_saved; /* a feasible state is put by, of this price; what comes next may be given up */
@@ -58,11 +64,18 @@ uint32_t kn_cluster_count_blocks(uint64_t n_records, uint64_t k);
 /* Makes the problem and all memory for `run->task`. may_set_aside: rows of frequent tuples may be classes of their own
  * that take no part. */
 kn_status kn_cluster_search_begin(kn_cluster_search *run, bool may_set_aside, kn_error *err);
+/* A search of its own that goes on from the present state of another, on one thread; it shares its problem. The task is
+ * a copy of the other's, with the seed of this one. */
+kn_status kn_cluster_search_copy(kn_cluster_search *run, const kn_cluster_search *from, const kn_task *task,
+                                 kn_error *err);
 void kn_cluster_search_free(kn_cluster_search *run); /* what it holds, not the struct */
+void kn_cluster_copy_solution(kn_cluster_solution *to, const kn_cluster_solution *from, uint32_t n_records);
 /* One job on all blocks, which then make up the present state. */
 kn_status kn_cluster_epoch(kn_cluster_search *run, const kn_cluster_job *job, kn_error *err);
 /* A point of the loss over time. */
 kn_status kn_cluster_note_loss(kn_cluster_search *run, kn_error *err);
+/* The same, and how far it has come to who asked for it; who may ask to stop. */
+kn_status kn_cluster_tell(kn_cluster_search *run, kn_error *err);
 /* Time is up, and the state that was put by will be the answer. */
 bool kn_cluster_given_up(kn_cluster_search *run);
 /* What records are sorted by: as many lanes as fit, then as many bits of ranges and sets as are left. */
