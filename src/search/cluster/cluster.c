@@ -68,7 +68,8 @@ static const double HEAT = 0.01, HEAT_SHARE = 0.2, HEAT_HALVINGS = 4, HEAT_LOOKS
  * generated people, k = 50: 0.2700, 0.2688 and 0.2688. */
 static const double LOOK_RECORDS = 30, MAX_REPLICA_COST = 4.5e7;
 static const uint64_t REPLICA_SEED = 0x9e3779b97f4a7c15; /* the next one's seed is that much higher */
-static const double COLD_PER_HOT = 2; /* looks at least without heat, per look with it, before it may stand still */
+static const double ROW_SECONDS = 3.3e-4; /* of CPU time, which the default budget may take in any case */
+static const double COLD_PER_HOT = 2;     /* looks at least without heat, per look with it, before it may stand still */
 
 /* --- The phases ------------------------------------------------------------------------------------------------- */
 
@@ -318,7 +319,8 @@ static double look_seconds(const kn_task *task, double n_classes)
 }
 
 /* Intervals and sets take longer to price than labels; then a table of 10,000 rows has what two threads do in some two
- * seconds. Models that look at sensitive values refuse most of what is tried, so that they need more: by that number of
+ * seconds, and more where columns are few and have few values, so that a look takes little: Adult without hierarchies.
+ * Models that look at sensitive values refuse most of what is tried, so that they need more: by that number of
  * looks they have lost what took 2,000,000 before groups were priced exactly and ways tried as often as they gain
  * (docs/experiments/time.md). Large classes take several times as long per look, and few of them need fewer. */
 static double looks_by_size(const kn_task *task, uint32_t n_records)
@@ -328,7 +330,8 @@ static double looks_by_size(const kn_task *task, uint32_t n_records)
     bool has_trees_only = true;
     for (uint32_t q = 0; q < task->tuples->n_qis; q++)
         has_trees_only = has_trees_only && task->tuples->domains[q]->kind == KN_DOMAIN_TREE;
-    double k = fmax((double)task->models->min_persons, 1);
+    double k = fmax((double)task->models->min_persons, 1), n_rows = (double)task->tuples->n_rows;
+    if (task->models->counts_only) few = fmax(few, ROW_SECONDS * n_rows / look_seconds(task, n / k / 2));
     if (!has_trees_only && n < 5e4) looks = fmin(looks, few);
     double least = (SWEEPS + 4) * n + 2 * least_rebuild(n, n / k);
     return fmin(looks, fmax(looks * LARGE_K / k, least));
