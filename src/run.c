@@ -197,25 +197,30 @@ done:
     return status;
 }
 
-/* The clusters of a local recoding, before those that look alike become one class. */
+/* The clusters of a local recoding, before those that look alike become one class. Where all of them are classes, each
+ * is the class of its number (recode.c), and has been counted. */
 static kn_status count_clusters(run *r, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = r->task.tuples;
-    kn_histograms histograms = {0};
+    kn_histograms own = {0};
+    const kn_histograms *histograms = r->release->histograms;
     double sum = 0;
     r->facts.n_clusters = r->answer.recoding == KN_RECODING_LOCAL ? r->answer.n_classes : 0;
     r->facts.cluster_diversity = NAN;
     if (r->facts.n_clusters == 0 || tuples->n_table_sensitive == 0) goto done;
-    KN_TRY(kn_histograms_count(&histograms, tuples->sensitive[0].column, r->answer.row_class, tuples->n_records,
-                               r->answer.n_classes, err));
+    if (r->release->n_classes != r->answer.n_classes || histograms == NULL) {
+        KN_TRY(kn_histograms_count_on(&own, tuples->sensitive[0].column, r->answer.row_class, tuples->n_records,
+                                      r->answer.n_classes, r->input->pool, err));
+        histograms = &own;
+    }
     for (uint32_t c = 0; c < r->answer.n_classes; c++) {
-        kn_histogram one = kn_histogram_of(&histograms, c);
+        kn_histogram one = kn_histogram_of(histograms, c);
         sum += kn_histogram_entropy(&one);
     }
     r->facts.cluster_diversity = sum / r->answer.n_classes;
 done:
-    kn_histograms_clear(&histograms);
+    kn_histograms_clear(&own);
     return status;
 }
 

@@ -2,6 +2,7 @@
 #ifndef KN_CLASSES_HISTOGRAM_H
 #define KN_CLASSES_HISTOGRAM_H
 
+#include "base/pool.h"
 #include "table/table.h"
 
 /* The distinct values of one group with their rows, ascending by value. */
@@ -27,6 +28,8 @@ static inline kn_histogram kn_histogram_of(const kn_histograms *all, uint32_t gr
 /* Of a column of the table; rows whose group is KN_NONE are left out. */
 kn_status kn_histograms_count(kn_histograms *out, const kn_column *column, const uint32_t *group_of, uint32_t n_rows,
                               uint32_t n_groups, kn_error *err);
+kn_status kn_histograms_count_on(kn_histograms *out, const kn_column *column, const uint32_t *group_of, uint32_t n_rows,
+                                 uint32_t n_groups, kn_pool *pool, kn_error *err); /* on the threads of the pool */
 /* Of groups of groups: those that `joined` puts together (KN_NONE: none) as one, `n_joined` of them. */
 kn_status kn_histograms_join(kn_histograms *out, const kn_histograms *from, uint32_t n_values, const uint32_t *joined,
                              uint32_t n_groups, uint32_t n_joined, kn_error *err);

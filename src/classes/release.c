@@ -14,19 +14,6 @@ void kn_release_free(kn_release *release)
     kn_free(release);
 }
 
-typedef struct counting {
-    kn_release *release;
-    const uint32_t *group;
-} counting;
-
-static kn_status count_sensitive(void *context, size_t job, unsigned worker, kn_error *err)
-{
-    const counting *all = context;
-    const kn_tuples *tuples = all->release->tuples;
-    return kn_histograms_count(&all->release->histograms[job], tuples->sensitive[job].column, all->group,
-                               tuples->n_records, all->release->n_classes + 1, err);
-}
-
 kn_status kn_release_count(kn_release *release, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -38,7 +25,9 @@ kn_status kn_release_count(kn_release *release, kn_pool *pool, kn_error *err)
     for (uint32_t row = 0; row < tuples->n_records; row++)
         group[row] = release->row_class[row] == KN_NONE ? release->n_classes : release->row_class[row];
     KN_NEW(release->histograms, tuples->n_sensitive);
-    KN_TRY(kn_pool_run(pool, tuples->n_sensitive, count_sensitive, &(counting){release, group}, err));
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++)
+        KN_TRY(kn_histograms_count_on(&release->histograms[s], tuples->sensitive[s].column, group, tuples->n_records,
+                                      release->n_classes + 1, pool, err));
 done:
     kn_free(group);
     return status;

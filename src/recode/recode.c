@@ -10,7 +10,7 @@
  * largest code alone. Cost: a few passes over rows times quasi-identifiers. */
 #include "recode/recode.h"
 
-#include "classes/group.h"
+#include "classes/gather.h"
 #include "classes/histogram.h"
 #include "classes/cells.h"
 
@@ -104,52 +104,68 @@ done:
     return status;
 }
 
-/* Columns are closed on the threads of the pool, each with sets of its own. */
+/* Columns are closed on the threads of the pool, in ranges of classes, each with sets of its own. */
 typedef struct closing {
     kn_release *release;
     const uint32_t *start, *members; /* the tuples of each class */
-    kn_set_pool **sets;              /* [q] */
+    uint32_t most;                   /* of a class */
+    kn_set_pool **sets;              /* [q * N_RANGES + range] */
 } closing;
 
-static kn_status close_column(void *context, size_t q, unsigned worker, kn_error *err)
+enum { N_RANGES = 8 };
+
+static uint32_t range_begin(const kn_release *r, size_t range)
+{
+    return (uint32_t)((uint64_t)r->n_classes * range / N_RANGES);
+}
+
+static kn_status close_range(void *context, size_t job, unsigned worker, kn_error *err)
 {
     kn_status status = KN_OK;
+    enum { AHEAD = 32 }; /* a class's tuples are anywhere */
     const closing *all = context;
     const kn_release *r = all->release;
     const kn_tuples *t = r->tuples;
-    uint32_t *codes = NULL, most = 0;
-    KN_TRY(kn_set_pool_new(&all->sets[q], err));
-    for (uint32_t c = 0; c < r->n_classes; c++)
-        if (all->start[c + 1] - all->start[c] > most) most = all->start[c + 1] - all->start[c];
-    KN_NEW_RAW(codes, most);
-    for (uint32_t c = 0; c < r->n_classes; c++) {
+    const uint32_t q = (uint32_t)(job / N_RANGES), range = (uint32_t)(job % N_RANGES), end = range_begin(r, range + 1),
+                   last = all->start[end];
+    uint32_t *codes = NULL;
+    KN_TRY(kn_set_pool_new(&all->sets[job], err));
+    KN_NEW_RAW(codes, all->most);
+    for (uint32_t c = range_begin(r, range); c < end; c++) {
         const uint32_t *members = all->members + all->start[c], n = all->start[c + 1] - all->start[c];
         if (n == 0) continue; /* dropped with the breaking ones */
-        for (uint32_t i = 0; i < n; i++) codes[i] = t->codes[q][members[i]];
-        KN_TRY(kn_domain_closure(&r->cells[(size_t)c * t->n_qis + q], t->domains[q], all->sets[q], codes, n, err));
+        for (uint32_t i = 0; i < n; i++) {
+            if (all->start[c] + i + AHEAD < last) __builtin_prefetch(&t->codes[q][members[i + AHEAD]]);
+            codes[i] = t->codes[q][members[i]];
+        }
+        KN_TRY(kn_domain_closure(&r->cells[(size_t)c * t->n_qis + q], t->domains[q], all->sets[job], codes, n, err));
     }
 done:
     kn_free(codes);
     return status;
 }
 
-/* All columns' sets in one pool, in the order of the columns. */
+/* All sets in one pool, in the order of the columns and their classes. */
 static kn_status unite_sets(const closing *all, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_release *r = all->release;
     const uint32_t n_qis = r->tuples->n_qis;
     uint32_t *ids = NULL;
-    for (uint32_t q = 0; q < n_qis; q++) {
+    for (uint32_t job = 0; job < n_qis * N_RANGES; job++) {
+        const uint32_t q = job / N_RANGES, range = job % N_RANGES;
         const kn_domain *domain = r->tuples->domains[q];
         const uint32_t n_nodes = domain->kind == KN_DOMAIN_TREE ? domain->tree->n_nodes : 0;
-        KN_TRY(kn_set_pool_unite(&ids, r->sets, all->sets[q], err));
-        for (uint32_t c = 0; domain->kind != KN_DOMAIN_RANGES && c < r->n_classes; c++) {
+        if (domain->kind == KN_DOMAIN_RANGES) continue;
+        KN_TRY(kn_set_pool_unite(&ids, r->sets, all->sets[job], err));
+        for (uint32_t c = range_begin(r, range); c < range_begin(r, range + 1); c++) {
             uint32_t *id = &r->cells[(size_t)c * n_qis + q].id;
             if (*id != KN_NONE && *id >= n_nodes) *id = n_nodes + ids[*id - n_nodes];
         }
         kn_free(ids);
         ids = NULL;
+        kn_set_pool_free(all->sets[job]);
+        all->sets[job] = NULL;
     }
 done:
     kn_free(ids);
@@ -170,14 +186,16 @@ static kn_status classify_by_rows(kn_release *r, const kn_answer *answer, const 
         memcpy(r->cells, answer->cells, (size_t)r->n_classes * t->n_qis * sizeof *r->cells);
         goto done;
     }
-    KN_TRY(kn_group_members(&start, &members, r->row_class, t->n_records, r->n_classes, err));
-    for (uint32_t i = 0; i < start[r->n_classes]; i++) members[i] = t->row_tuple[members[i]];
-    KN_NEW(sets, t->n_qis);
-    const closing all = {r, start, members, sets};
-    KN_TRY(kn_pool_run(task->pool, t->n_qis, close_column, (void *)&all, err));
+    const kn_group_column tuples = {t->row_tuple, sizeof *t->row_tuple, NULL, t->n_tuples};
+    KN_TRY(kn_gather(&start, &members, r->row_class, t->n_records, r->n_classes, &tuples, task->pool, err));
+    KN_NEW(sets, (size_t)t->n_qis * N_RANGES);
+    closing all = {r, start, members, 0, sets};
+    for (uint32_t c = 0; c < r->n_classes; c++)
+        if (start[c + 1] - start[c] > all.most) all.most = start[c + 1] - start[c];
+    KN_TRY(kn_pool_run(task->pool, (size_t)t->n_qis * N_RANGES, close_range, &all, err));
     KN_TRY(unite_sets(&all, err));
 done:
-    for (uint32_t q = 0; sets != NULL && q < t->n_qis; q++) kn_set_pool_free(sets[q]);
+    for (size_t i = 0; sets != NULL && i < (size_t)t->n_qis * N_RANGES; i++) kn_set_pool_free(sets[i]);
     kn_free(sets);
     kn_free(start);
     kn_free(members);
@@ -361,7 +379,8 @@ static kn_status suppress_what_breaks(kn_release *r, const kn_task *task, kn_err
     bool changed, stay = true, histograms = (task->models->needs & KN_NEEDS_HISTOGRAM) != 0;
     KN_TRY(count_release(r, histograms, task, err));
     KN_TRY(drop_breaking_classes(&changed, r, task, err));
-    if (changed || !histograms) KN_TRY(count_release(r, true, task, err));
+    if (changed) KN_TRY(count_release(r, true, task, err));
+    else if (!histograms) KN_TRY(kn_release_count(r, task->pool, err));
     if (r->n_suppressed > task->max_suppressed)
         KN_FAIL(KN_NOT_MET,
                 "%llu of %llu rows would have to be suppressed, and --max-suppressed allows %llu; "
