@@ -1,7 +1,7 @@
 /* classes/: grouping, distinct tuples, persons and histograms against recounting by hand. */
 #include "support.h"
 
-#include "classes/group.h"
+#include "classes/gather.h"
 #include "classes/histogram.h"
 #include "classes/tuples.h"
 
@@ -109,7 +109,96 @@ static void members_list_every_item_once_in_order(void **state)
     kn_free(members);
 }
 
+static void values_are_gathered_by_group_in_the_order_of_the_items(void **state)
+{
+    enum { N = 5000, N_GROUPS = 301 };
+    kn_rng rng = kn_rng_new(5, 0);
+    static uint32_t group_of[N], codes[N], map[256];
+    static uint8_t narrow[N];
+    for (uint32_t i = 0; i < N; i++) {
+        group_of[i] = kn_rng_below(&rng, 9) == 0 ? KN_NONE : kn_rng_below(&rng, N_GROUPS);
+        codes[i] = narrow[i] = (uint8_t)kn_rng_below(&rng, 256);
+    }
+    for (uint32_t code = 0; code < 256; code++) map[code] = kn_rng_below(&rng, 1000);
+    for (unsigned n_threads = 1; n_threads <= 3; n_threads++) {
+        const kn_group_column columns[] = {{codes, 4, NULL, 256}, {narrow, 1, map, 1000}};
+        kn_pool *pool;
+        assert_ok(kn_pool_new(&pool, n_threads, err));
+        for (int c = 0; c < 2; c++) {
+            uint32_t *start, *values, at[N_GROUPS];
+            assert_ok(kn_gather(&start, &values, group_of, N, N_GROUPS, &columns[c], pool, err));
+            memcpy(at, start, sizeof at);
+            for (uint32_t i = 0; i < N; i++)
+                if (group_of[i] != KN_NONE)
+                    assert_int_equal(values[at[group_of[i]]++], c == 0 ? codes[i] : map[codes[i]]);
+            assert_int_equal(start[0], 0);
+            for (uint32_t g = 0; g < N_GROUPS; g++) assert_int_equal(at[g], start[g + 1]);
+            kn_free(start);
+            kn_free(values);
+        }
+        kn_pool_free(pool);
+    }
+}
+
 /* --- histograms ------------------------------------------------------------------------------------------------- */
+
+static void assert_same_histograms(const kn_histograms *a, const kn_histograms *b, uint32_t n_groups)
+{
+    assert_memory_equal(a->start, b->start, (n_groups + 1) * sizeof *a->start);
+    if (a->start[n_groups] == 0) return;
+    assert_memory_equal(a->values, b->values, a->start[n_groups] * sizeof *a->values);
+    assert_memory_equal(a->counts, b->counts, a->start[n_groups] * sizeof *a->counts);
+}
+
+/* Large groups with few values and with many, small ones, and empty ones: recounted by hand, for any number of threads,
+ * and the same when groups are joined first. */
+static void histograms_are_the_same_however_they_are_counted(void **state)
+{
+    enum { N = 3000, N_GROUPS = 40000, N_VALUES = 400 };
+    kn_rng rng = kn_rng_new(4, 0);
+    kn_table *table = test_random_table(&rng, N, 1, N_VALUES);
+    const kn_column *column = &table->columns[0];
+    static uint32_t group_of[N], joined_of[N], joined[N_GROUPS], counts[N_VALUES];
+    kn_histograms all = {0}, parts = {0}, later = {0};
+    for (uint32_t i = 0; i < N; i++) {
+        const uint32_t value = kn_column_value(column, kn_column_code(column, i)), kind = kn_rng_below(&rng, 10);
+        group_of[i] = kind == 0 ? KN_NONE : value < 8 ? 7 : kind < 4 ? N_GROUPS - 1 : kn_rng_below(&rng, 900) * 40;
+    }
+    for (unsigned n_threads = 1; n_threads <= 3; n_threads++) {
+        kn_pool *pool;
+        assert_ok(kn_pool_new(&pool, n_threads, err));
+        assert_ok(kn_histograms_count_on(&all, column, group_of, N, N_GROUPS, pool, err));
+        for (uint32_t g = 0; g < N_GROUPS; g++) {
+            const kn_histogram own = kn_histogram_of(&all, g);
+            if (g % 40 != 0 && g != 7 && g != N_GROUPS - 1) {
+                assert_int_equal(own.n, 0);
+                continue;
+            }
+            memset(counts, 0, sizeof counts);
+            for (uint32_t i = 0; i < N; i++)
+                if (group_of[i] == g) counts[kn_column_value(column, kn_column_code(column, i))]++;
+            uint32_t e = 0;
+            for (uint32_t value = 0; value < column->n_values; value++) {
+                if (counts[value] == 0) continue;
+                assert_true(e < own.n && own.values[e] == value && own.counts[e] == counts[value]);
+                e++;
+            }
+            assert_int_equal(e, own.n);
+        }
+        for (uint32_t n_joined = 3; n_joined <= 30000; n_joined *= 100) { /* a matrix, and lists */
+            for (uint32_t g = 0; g < N_GROUPS; g++) joined[g] = g % 11 == 0 ? KN_NONE : g % n_joined;
+            for (uint32_t i = 0; i < N; i++) joined_of[i] = group_of[i] != KN_NONE ? joined[group_of[i]] : KN_NONE;
+            assert_ok(kn_histograms_join(&later, &all, column->n_values, joined, N_GROUPS, n_joined, err));
+            assert_ok(kn_histograms_count_on(&parts, column, joined_of, N, n_joined, pool, err));
+            assert_same_histograms(&later, &parts, n_joined);
+        }
+        kn_pool_free(pool);
+    }
+    kn_histograms_clear(&all);
+    kn_histograms_clear(&parts);
+    kn_histograms_clear(&later);
+    test_table_free(table);
+}
 
 static void histograms_count_every_pair(void **state)
 {
@@ -291,7 +380,9 @@ int main(void)
         cmocka_unit_test(groups_are_the_classes_of_equal_items),
         cmocka_unit_test(groups_are_numbered_by_their_first_items),
         cmocka_unit_test(members_list_every_item_once_in_order),
+        cmocka_unit_test(values_are_gathered_by_group_in_the_order_of_the_items),
         cmocka_unit_test(histograms_count_every_pair),
+        cmocka_unit_test(histograms_are_the_same_however_they_are_counted),
         cmocka_unit_test(tuples_merge_equal_rows_and_count_persons),
         cmocka_unit_test(joined_values_are_combinations_with_the_rows_that_have_them),
         cmocka_unit_test(running_out_of_memory_leaks_nothing),

@@ -1,12 +1,13 @@
 /* Counting and scattering, on the threads of the pool, by ranges of groups: every job goes through all items, which is
- * a stream, and looks after those of its own groups, whose counters and values then fit into a cache.
+ * a stream, and looks after those of its own groups.
  *
- * Cost: two passes over the items for every range; there are few. Memory: what it returns. */
+ * Cost: two passes over the items for every range, and there is one per thread, up to MAX_RANGES. Memory: what it
+ * returns. */
 #include "classes/gather.h"
 
 #include "table/table.h"
 
-enum { GROUPS_PER_RANGE = 1 << 17, MAX_RANGES = 16 };
+enum { MAX_RANGES = 16 };
 
 typedef struct gathering {
     const kn_group_column *column;
@@ -61,9 +62,7 @@ kn_status kn_gather(uint32_t **start, uint32_t **values, const uint32_t *group_o
     kn_status status = KN_OK;
     gathering g = {.column = column, .group_of = group_of, .n_items = n_items, .n_groups = n_groups};
     *start = *values = NULL;
-    g.n_ranges = n_groups / GROUPS_PER_RANGE + 1;
-    if (g.n_ranges < kn_pool_threads(pool)) g.n_ranges = kn_pool_threads(pool);
-    if (g.n_ranges > MAX_RANGES) g.n_ranges = MAX_RANGES;
+    g.n_ranges = kn_pool_threads(pool) < MAX_RANGES ? kn_pool_threads(pool) : MAX_RANGES;
     KN_NEW(*start, (size_t)n_groups + 1);
     g.ends = *start + 1; /* ends are the starts of the groups behind */
     KN_TRY(kn_pool_run(pool, g.n_ranges, count_range, &g, err));
