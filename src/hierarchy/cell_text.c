@@ -3,9 +3,28 @@
 
 #include <string.h>
 
+/* Most texts have nothing that could be ambiguous. */
+static bool is_plain(const char *bytes, size_t n_bytes)
+{
+    for (size_t i = 0; i < n_bytes; i++) switch (bytes[i]) {
+        case '|':
+        case '{':
+        case '}':
+        case '\\':
+        case '.':
+        case '<': return false;
+        default: break;
+        }
+    return true;
+}
+
 /* Escapes what is ambiguous, and the first *n_more other characters that need no escape (counted down). */
 static void append_escaped(kn_buffer *out, const char *bytes, size_t n_bytes, size_t *n_more)
 {
+    if (*n_more == 0 && is_plain(bytes, n_bytes)) {
+        kn_buffer_append(out, bytes, n_bytes);
+        return;
+    }
     for (size_t i = 0; i < n_bytes; i++) {
         bool special = strchr("|{}\\", bytes[i]) != NULL && bytes[i] != '\0';
         bool dots = bytes[i] == '.' && ((i + 1 < n_bytes && bytes[i + 1] == '.') || (i > 0 && bytes[i - 1] == '.') ||

@@ -176,29 +176,76 @@ static item_text text_at(const kn_buffer *texts, const uint64_t *ends, uint32_t 
     return (item_text){all + begin, (size_t)(ends[item] - begin), item};
 }
 
+/* The first eight bytes, the first one highest, with zeros behind a shorter text: they decide most of the order. */
+static uint64_t text_head(const item_text *text)
+{
+    uint64_t head = 0;
+    for (size_t i = 0; i < 8; i++) head = head << 8 | (i < text->n_bytes ? (unsigned char)text->bytes[i] : 0);
+    return head;
+}
+
+/* Texts whose heads agree are put in order among themselves. */
+static kn_status sort_alike(uint32_t *order, const uint64_t *heads, uint32_t n, const item_texts *texts, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_VECTOR(item_text) alike = {0};
+    for (uint32_t begin = 0, end; begin < n; begin = end) {
+        for (end = begin + 1; end < n && heads[end] == heads[begin];) end++;
+        if (end - begin < 2) continue;
+        alike.n = 0;
+        KN_RESERVE(&alike, end - begin);
+        for (uint32_t i = begin; i < end; i++) alike.items[alike.n++] = text_at(&texts->spelled, texts->ends, order[i]);
+        qsort(alike.items, alike.n, sizeof *alike.items, compare_texts);
+        for (uint32_t i = begin; i < end; i++) order[i] = alike.items[i - begin].item;
+    }
+done:
+    kn_free(alike.items);
+    return status;
+}
+
+static kn_status sort_texts(uint32_t **out, uint32_t n, const item_texts *texts, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint64_t *heads = NULL;
+    *out = NULL;
+    KN_NEW_RAW(*out, n);
+    KN_NEW_RAW(heads, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const item_text text = text_at(&texts->spelled, texts->ends, i);
+        (*out)[i] = i;
+        heads[i] = text_head(&text);
+    }
+    KN_TRY(kn_radix_sort(heads, *out, n, 64, NULL, err));
+    KN_TRY(sort_alike(*out, heads, n, texts, err));
+done:
+    kn_free(heads);
+    return status;
+}
+
 static kn_status rank_texts(kn_released_column *out, const item_texts *texts, bool plain, kn_error *err)
 {
     kn_status status = KN_OK;
-    item_text *sorted = NULL;
+    uint32_t *order = NULL;
+    item_text before = {0};
     if (texts->spelled.failed || texts->plain.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    KN_NEW(sorted, out->n_items);
-    KN_NEW(out->rank, out->n_items);
+    KN_TRY(sort_texts(&order, out->n_items, texts, err));
+    KN_NEW_RAW(out->rank, out->n_items);
     KN_NEW(out->offset, (size_t)out->n_items + 1);
     KN_NEW_RAW(out->bytes, plain ? texts->plain.n : texts->spelled.n);
-    for (uint32_t i = 0; i < out->n_items; i++) sorted[i] = text_at(&texts->spelled, texts->ends, i);
-    qsort(sorted, out->n_items, sizeof *sorted, compare_texts);
     uint64_t at = 0;
     for (uint32_t i = 0; i < out->n_items; i++) {
-        if (i == 0 || compare_texts(&sorted[i], &sorted[i - 1]) != 0) {
-            item_text kept = plain ? text_at(&texts->plain, texts->plain_ends, sorted[i].item) : sorted[i];
+        const item_text text = text_at(&texts->spelled, texts->ends, order[i]);
+        if (i == 0 || compare_texts(&text, &before) != 0) {
+            const item_text kept = plain ? text_at(&texts->plain, texts->plain_ends, order[i]) : text;
             memcpy(out->bytes + at, kept.bytes, kept.n_bytes);
             at += kept.n_bytes;
             out->offset[++out->n_texts] = at;
         }
-        out->rank[sorted[i].item] = out->n_texts - 1;
+        out->rank[order[i]] = out->n_texts - 1;
+        before = text;
     }
 done:
-    kn_free(sorted);
+    kn_free(order);
     return status;
 }
 
