@@ -1187,6 +1187,47 @@ static void large_files_are_read_as_they_are(void **state)
     free(text);
 }
 
+static uint64_t text_length(const void *context, const char *bytes, size_t n_bytes) { return n_bytes + 1; }
+
+/* Rows whose first cells are those of the row above, or nearly: across blocks and chunks, with a quoted row now and
+ * then, and as a column of fingerprints. */
+static void rows_that_begin_like_the_one_above_are_read_as_they_are(void **state)
+{
+    enum { N = 150000, N_COLUMNS = 5 };
+    static const char *const endings[] = {"", "a", "ab", "abcdefghijklmnopqrstuvw", "abcdefghijklmnopqrstuvx"};
+    char *text = malloc(N * 120), *at = text, cells[N_COLUMNS][60];
+    for (int fingerprints = 0; fingerprints < 2; fingerprints++) {
+        at = text + sprintf(text, "a,b,c,d,e\n");
+        kn_sheet *sheet = NULL;
+        for (uint32_t i = 0; i <= 2 * N; i++) { /* written, then compared */
+            const uint32_t row = i % N;
+            if (i == N)
+                sheet = read_sheet(text, (size_t)(at - text),
+                                   (kn_sheet_options){.delimiter = ',',
+                                                      .fingerprint_column = fingerprints ? 1 : KN_NONE,
+                                                      .fingerprint = fingerprints ? text_length : NULL});
+            if (i == 2 * N) break;
+            snprintf(cells[0], 60, "same%u", row / 70000);
+            snprintf(cells[1], 60, "%s", endings[row / 11 % 5]);
+            snprintf(cells[2], 60, "%u", row / 3);
+            snprintf(cells[3], 60, "long enough for words%s", endings[row / 2 % 5]);
+            snprintf(cells[4], 60, "%u", row % 4);
+            const char *quote = row % 5001 == 5000 ? "\"" : "";
+            if (i < N)
+                at += sprintf(at, "%s,%s%s%s,%s,%s,%s%s", cells[0], quote, cells[1], quote, cells[2], cells[3],
+                              cells[4], row % 3 == 0 ? "\r\n" : "\n");
+            for (uint32_t c = 0; i >= N && c < N_COLUMNS; c++) {
+                if (fingerprints && c == 1)
+                    assert_int_equal(kn_sheet_fingerprint(&sheet->columns[1], row), strlen(cells[1]) + 1);
+                else assert_cell(sheet, row, c, cells[c]);
+            }
+        }
+        assert_int_equal(sheet->n_rows, N);
+        kn_sheet_free(sheet);
+    }
+    free(text);
+}
+
 /* --- Models against slow counts -------------------------------------------------------------------------------- */
 
 enum { MAX_VALUES = 6, MAX_ROWS = 40, MAX_CLASSES = 6 };
@@ -2788,6 +2829,7 @@ int main(void)
         cmocka_unit_test(the_reader_takes_quotes_line_ends_and_encodings),
         cmocka_unit_test(the_reader_names_the_line_of_a_malformed_file),
         cmocka_unit_test(large_files_are_read_as_they_are),
+        cmocka_unit_test(rows_that_begin_like_the_one_above_are_read_as_they_are),
         cmocka_unit_test(every_model_agrees_with_a_slow_count_and_refuses_beyond_it),
         cmocka_unit_test(the_papers_figures_come_out),
         cmocka_unit_test(long_numbers_keep_their_order),

@@ -89,8 +89,11 @@ done:
 static kn_status group_chunk(kn_row_groups *groups, const chunk_keys *chunk, uint32_t first, kn_error *err)
 {
     kn_status status = KN_OK;
+    enum { AHEAD = 16 }; /* a hash may point anywhere */
     for (size_t i = 0; i < chunk->n_rows; i++) {
         uint32_t row = first + (uint32_t)i, group;
+        if (i + AHEAD < chunk->n_rows && groups->n_slots > 0)
+            __builtin_prefetch(&groups->slots[chunk->hash[i + AHEAD] & (groups->n_slots - 1)]);
         if (i > 0 && same_as_above(chunk, i)) {
             group = groups->row_group[row - 1];
         } else {

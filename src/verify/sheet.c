@@ -304,6 +304,8 @@ typedef struct table_reader {
     bool *trims;            /* per column */
     size_t n_pending, room; /* rows of it */
     uint64_t empty_line;    /* the first one that only the end of the file may follow; 0: none */
+    size_t above;           /* the plain row above: where it is in the buffer; SIZE_MAX: there is none */
+    size_t *ends;           /* ... and where its cells end, behind its beginning */
 } table_reader;
 
 static kn_status note_problem(kn_sheet *cells, const char *name, uint64_t line, const char *what, kn_error *err)
@@ -417,6 +419,35 @@ static inline const char *find_end(const source *in, const char *at, const char 
     return end;
 }
 
+/* How many bytes from `row` on are those of the row above. */
+static inline size_t same_as_above(const char *row, const char *above, const char *end)
+{
+    for (size_t n = 0; row + n < end; n += 8) {
+        uint64_t differ = kn_load8(row + n) ^ kn_load8(above + n);
+        if (differ == 0) continue;
+        n += (size_t)__builtin_ctzll(differ) / 8;
+        return row + n < end ? n : (size_t)(end - row);
+    }
+    return (size_t)(end - row);
+}
+
+/* The first cells of a row that are, with their delimiters, those of the row above have its codes: in a sorted release
+ * most of them do, and need not be looked at. Returns how many; the last cell is none of them. */
+static uint32_t take_from_above(table_reader *reader, const char *row)
+{
+    const source *in = &reader->in;
+    const kn_sheet *cells = reader->cells;
+    const size_t n_same = same_as_above(row, in->buffer + reader->above, in->buffer + in->n);
+    const size_t here = reader->n_pending, above = (here > 0 ? here : reader->room) - 1;
+    uint32_t c = 0;
+    for (; c + 1 < cells->n_columns && reader->ends[c] < n_same; c++) {
+        if (!cells->columns[c].stored) continue;
+        if (reader->pending[c] == NULL) reader->fingerprints[here] = reader->fingerprints[above];
+        else reader->pending[c][here] = reader->pending[c][above];
+    }
+    return c;
+}
+
 /* The hot loop, for the usual line: no quotes, the right number of cells, all of it in the buffer. Any other line is
  * left to read_row as if nothing had been looked at. */
 static kn_status read_plain_row(bool *done_with_it, table_reader *reader, kn_error *err)
@@ -424,15 +455,17 @@ static kn_status read_plain_row(bool *done_with_it, table_reader *reader, kn_err
     kn_status status = KN_OK;
     source *in = &reader->in;
     kn_sheet *cells = reader->cells;
-    const char *at = in->buffer + in->at, *end = in->buffer + in->n;
-    uint32_t n_columns = cells->n_columns;
+    const char *row = in->buffer + in->at, *end = in->buffer + in->n;
+    const uint32_t n_columns = cells->n_columns, n_taken = reader->above != SIZE_MAX ? take_from_above(reader, row) : 0;
+    const char *at = n_taken > 0 ? row + reader->ends[n_taken - 1] + 1 : row;
     *done_with_it = false;
-    for (uint32_t c = 0; c < n_columns; c++) {
+    for (uint32_t c = n_taken; c < n_columns; c++) {
         const char *start = at;
         if (at == end || *at == '"') goto done;
         at = find_end(in, at, end);
         if (at == end) goto done;
         const char *stop = at++;
+        reader->ends[c] = (size_t)(stop - row);
         if (c + 1 == n_columns && *stop == '\r' && at < end) at++;
         if (at[-1] != (c + 1 < n_columns ? in->delimiter : '\n')) goto done;
         if (stop == start && n_columns == 1) goto done;
@@ -440,6 +473,7 @@ static kn_status read_plain_row(bool *done_with_it, table_reader *reader, kn_err
         kn_text_key k = kn_text_key_of(start, (size_t)(stop - start));
         KN_TRY(store_cell(reader, c, &k, err));
     }
+    reader->above = in->at;
     in->at = (size_t)(at - in->buffer);
     in->line++;
     *done_with_it = true;
@@ -467,6 +501,7 @@ done:
 static kn_status read_plain_rows(table_reader *reader, kn_error *err)
 {
     kn_status status = KN_OK;
+    reader->above = SIZE_MAX; /* the buffer may have moved */
     for (bool plain = !reader->options->trim && reader->empty_line == 0; plain;) {
         KN_TRY(read_plain_row(&plain, reader, err));
         if (plain) KN_TRY(count_row(reader, err));
@@ -668,6 +703,7 @@ static kn_status make_columns(table_reader *reader, first_line *line, kn_error *
     cells->n_columns = (uint32_t)line->names.n;
     KN_NEW(reader->pending, cells->n_columns);
     KN_NEW(reader->trims, cells->n_columns);
+    KN_NEW(reader->ends, cells->n_columns);
     for (uint32_t c = 0; c < cells->n_columns; c++) {
         kn_sheet_column *column = &cells->columns[c];
         if (options->no_header) { /* the first line is data; it is stored below like any other */
@@ -760,6 +796,7 @@ done:
     for (uint32_t c = 0; reader.pending != NULL && c < reader.cells->n_columns; c++) kn_free(reader.pending[c]);
     kn_free(reader.pending);
     kn_free(reader.trims);
+    kn_free(reader.ends);
     kn_free(reader.fingerprints);
     close_source(&reader.in);
     if (status != KN_OK) kn_sheet_free(reader.cells);
