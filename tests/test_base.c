@@ -5,6 +5,7 @@
 #include "base/formula.h"
 
 #include "base/buffer.h"
+#include "base/characters.h"
 #include "base/fold.h"
 #include "base/files.h"
 #include "base/json_writer.h"
@@ -348,9 +349,9 @@ static void a_padded_text_fills_its_columns(void **state)
         unsigned n_columns;
         const char *padded;
     } cases[] = {
-        {"age", 5, "age  "},  {"age", 3, "age"},      {"age", 2, "ag"},
-        {"", 2, "  "},        {"größe", 6, "größe "}, {"größe", 3, "grö"},
-        {"年齢", 5, "年齢 "}, {"年齢", 3, "年 "},     {"e\xcc\x81t", 3, "e\xcc\x81t "},
+        {"age", 5, "age  "},  {"age", 3, "age"},      {"age", 2, "a…"},
+        {"", 2, "  "},        {"größe", 6, "größe "}, {"größe", 3, "gr…"},
+        {"年齢", 5, "年齢 "}, {"年齢", 3, "年…"},     {"e\xcc\x81t", 3, "e\xcc\x81t "},
         {"😀a", 4, "😀a "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -360,6 +361,54 @@ static void a_padded_text_fills_its_columns(void **state)
         kn_buffer_free(&text);
     }
     assert_int_equal(kn_text_columns("年齢, größe"), 11);
+}
+
+static void a_text_is_cut_between_characters(void **state)
+{
+    const char *text = "aб年😀"; /* characters of one to four bytes */
+    const size_t ends[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10};
+    for (size_t most = 0; most < sizeof ends / sizeof *ends; most++) {
+        kn_buffer shown = {0};
+        assert_int_equal(kn_text_cut(text, strlen(text), most), ends[most]);
+        kn_buffer_cut(&shown, text, most);
+        assert_memory_equal(shown.bytes, text, ends[most]);
+        assert_string_equal(shown.bytes + ends[most], ends[most] < strlen(text) ? "…" : "");
+        kn_buffer_free(&shown);
+    }
+}
+
+/* Whatever a message shows of a value, and wherever it ends, it is UTF-8. */
+static void a_message_is_whole_however_its_values_are_cut(void **state)
+{
+    static const struct {
+        const char *broken, *mended;
+    } cases[] = {{"", ""},
+                 {"a\xd0, b", "a…, b"},
+                 {"\xf0\x9f\x98!", "…!"},
+                 {"\xe5\xb9\xd0\xb1", "…б"},
+                 {"Ren\xff.csv \x80", "Ren\xef\xbf\xbd.csv \xef\xbf\xbd"},
+                 {"б年😀", "б年😀"}};
+    char text[4000];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, "%s", cases[i].broken);
+        kn_text_mend(text, sizeof text);
+        assert_string_equal(text, cases[i].mended);
+    }
+    for (int n = 0; n < 12; n++) {
+        kn_error failure = {0};
+        kn_error_set(&failure, KN_USAGE, "'%.*s' is wrong", n, "бб年😀");
+        for (size_t i = 0, n_good; failure.message[i] != '\0'; i += n_good) {
+            n_good = kn_character_bytes(failure.message + i, strlen(failure.message + i));
+            assert_true(n_good > 0);
+        }
+    }
+    for (size_t room = 1; room < 20; room++) { /* no byte behind its room is written */
+        memset(text, 'x', sizeof text);
+        snprintf(text, room, "%s", "a\xd0\xd0\xd0 бббббб");
+        kn_text_mend(text, room);
+        assert_true(strlen(text) < room);
+        assert_int_equal(text[room], 'x');
+    }
 }
 
 static int keep_fraction(void *user, const char *stage, double fraction)
@@ -835,6 +884,8 @@ int main(void)
         cmocka_unit_test(what_an_owner_made_ends_with_it_also_when_memory_runs_out),
         cmocka_unit_test(a_list_holds_what_its_items_say),
         cmocka_unit_test(a_padded_text_fills_its_columns),
+        cmocka_unit_test(a_text_is_cut_between_characters),
+        cmocka_unit_test(a_message_is_whole_however_its_values_are_cut),
         cmocka_unit_test(a_time_limit_counts_as_progress_of_a_search),
         cmocka_unit_test(a_search_without_a_partial_answer_is_given_up_when_time_is_over),
         cmocka_unit_test(a_json_text_has_a_fixed_form),

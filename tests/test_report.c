@@ -132,7 +132,10 @@ static void a_sentence_is_said_around_the_user_s_words(void **state)
 {
     kn_buffer value = KN_SAID(KN_SAY_AT_WORST, kn_piece_part(kn_said(KN_SAY_DISTANCE)), kn_piece_number("%.9g", 0.25));
     kn_buffer class =
-        KN_SAID(KN_SAY_CLASS, kn_piece_text("age='30..39', a (b='%1 row'"),
+        KN_SAID(KN_SAY_CLASS,
+                kn_piece_part(KN_SAID(
+                    KN_SAY_LIST, kn_piece_part(KN_SAID(KN_SAY_CELL, kn_piece_name("age"), kn_piece_text("'30..39'"))),
+                    kn_piece_part(KN_SAID(KN_SAY_CELL, kn_piece_name("a (b"), kn_piece_text("'%1 row'"))))),
                 kn_piece_part(KN_SAID(KN_SAY_LIST, kn_piece_part(KN_SAID(KN_SAY_ROWS, kn_piece_number("%u", 4u))),
                                       kn_piece_part(KN_SAID(KN_SAY_PERSON, kn_piece_number("%u", 1u))))),
                 kn_piece_number("%u", 17u));
@@ -154,7 +157,7 @@ static void a_sentence_is_said_around_the_user_s_words(void **state)
     says(&list, 1, KN_LANGUAGE_EN, "left out, because no role was given: a: b, %1; rows");
     says(&list, 1, KN_LANGUAGE_DE, "Weggelassen, weil keine Rolle angegeben wurde: a: b, %1; rows");
     says(&list, 2, KN_LANGUAGE_EN,
-         "the release has no rows; column '1234567890123456789012345678901234567890' is there twice");
+         "the release has no rows; column '1234567890123456789012345678901234567890…' is there twice");
     char *text;
     assert_ok(kn_sentences_finish(&text, &list, err));
     assert_int_equal(count_of(text, "\n"), 3);

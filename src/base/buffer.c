@@ -1,6 +1,8 @@
 /* Text that grows. */
 #include "base/buffer.h"
 
+#include "base/characters.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -65,6 +67,13 @@ void kn_buffer_cell(kn_buffer *buffer, const char *bytes, size_t n_bytes, char d
     else kn_buffer_append(buffer, bytes, n_bytes);
 }
 
+void kn_buffer_cut(kn_buffer *buffer, const char *text, size_t most_bytes)
+{
+    const size_t n_bytes = strlen(text), n = kn_text_cut(text, n_bytes, most_bytes);
+    kn_buffer_append(buffer, text, n);
+    if (n < n_bytes) kn_buffer_text(buffer, KN_ELLIPSIS);
+}
+
 /* The next character of valid UTF-8. */
 static uint32_t next_character(const char **at)
 {
@@ -99,7 +108,8 @@ unsigned kn_text_columns(const char *text)
 
 void kn_buffer_padded(kn_buffer *buffer, const char *text, unsigned n_columns)
 {
-    unsigned used = 0;
+    const bool is_cut = kn_text_columns(text) > n_columns;
+    unsigned used = is_cut && n_columns > 0; /* by the ellipsis */
     const char *end = text;
     while (*end != '\0') {
         const char *next = end;
@@ -109,6 +119,7 @@ void kn_buffer_padded(kn_buffer *buffer, const char *text, unsigned n_columns)
         end = next;
     }
     kn_buffer_append(buffer, text, (size_t)(end - text));
+    if (is_cut && n_columns > 0) kn_buffer_text(buffer, KN_ELLIPSIS);
     for (; used < n_columns; used++) kn_buffer_char(buffer, ' ');
 }
 

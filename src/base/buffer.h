@@ -22,8 +22,10 @@ void kn_buffer_printf(kn_buffer *buffer, const char *format, ...) KN_PRINTF(2, 3
  * of kanon is written with these. */
 void kn_buffer_quoted(kn_buffer *buffer, const char *bytes, size_t n_bytes);
 void kn_buffer_cell(kn_buffer *buffer, const char *bytes, size_t n_bytes, char delimiter);
-/* As many columns of a terminal: cut between characters, or filled up with blanks. East Asian characters take two
- * columns, combining marks none. */
+/* At most so many bytes of a text, cut between characters, and then "…". */
+void kn_buffer_cut(kn_buffer *buffer, const char *text, size_t most_bytes);
+/* As many columns of a terminal: cut between characters, the last one "…", or filled up with blanks. East Asian
+ * characters take two columns, combining marks none. */
 void kn_buffer_padded(kn_buffer *buffer, const char *text, unsigned n_columns);
 unsigned kn_text_columns(const char *text);
 void kn_buffer_clear(kn_buffer *buffer); /* keeps the memory */

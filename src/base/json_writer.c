@@ -2,6 +2,8 @@
  * U+FFFD: the text is JSON whatever it is told. */
 #include "base/json_writer.h"
 
+#include "base/characters.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -12,18 +14,6 @@ static void new_line(kn_json *json)
 {
     kn_buffer_char(&json->out, '\n');
     for (unsigned i = 0; i < json->depth; i++) kn_buffer_text(&json->out, "  ");
-}
-
-/* How many bytes of a UTF-8 character stand at `at`; 0: none does. */
-static size_t character_bytes(const unsigned char *at, size_t n_bytes)
-{
-    size_t n = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : at[0] < 0xF5 ? 4 : 0;
-    if (n == 0 || n > n_bytes) return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((at[i] & 0xC0) != 0x80) return 0;
-    bool too_long = (at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xF0 && at[1] < 0x90);
-    bool no_character = (at[0] == 0xED && at[1] > 0x9F) || (at[0] == 0xF4 && at[1] > 0x8F);
-    return too_long || no_character ? 0 : n;
 }
 
 static void put_control(kn_buffer *out, unsigned char c)
@@ -42,7 +32,7 @@ static void put_string(kn_buffer *out, const char *bytes, size_t n_bytes)
 {
     kn_buffer_char(out, '"');
     for (size_t i = 0; i < n_bytes;) {
-        size_t n = character_bytes((const unsigned char *)bytes + i, n_bytes - i);
+        size_t n = kn_character_bytes(bytes + i, n_bytes - i);
         if (n == 0) {
             kn_buffer_text(out, "\xEF\xBF\xBD");
         } else if ((unsigned char)bytes[i] < 0x20) {

@@ -2,12 +2,14 @@
  * (%p) a sentence again. */
 #include "base/sentence.h"
 
+#include "base/characters.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ID_BYTES = 2, MAX_PIECES = 8 };
+enum { ID_BYTES = 2, MAX_PIECES = 8, MAX_NAME_BYTES = 40 };
 
 static const char *const english[] = {
     "",
@@ -31,7 +33,13 @@ kn_piece kn_piece_number(const char *format, ...)
 }
 
 kn_piece kn_piece_text(const char *text) { return (kn_piece){.kind = 's', .text = text, .n_bytes = strlen(text)}; }
-kn_piece kn_piece_name(const char *text) { return (kn_piece){.kind = 's', .text = text, .n_bytes = strnlen(text, 40)}; }
+
+kn_piece kn_piece_name(const char *text)
+{
+    const size_t n_bytes = strlen(text), n = kn_text_cut(text, n_bytes, MAX_NAME_BYTES);
+    return (kn_piece){.kind = 's', .text = text, .n_bytes = n, .is_cut = n < n_bytes};
+}
+
 kn_piece kn_piece_part(kn_buffer part) { return (kn_piece){.kind = 'p', .part = part}; }
 
 void kn_sentences_add(kn_buffer *list, kn_buffer sentence)
@@ -50,6 +58,7 @@ kn_buffer kn_sentence_make(kn_say id, kn_piece *pieces)
         assert(pieces->kind == at[1]);
         if (pieces->kind == 'p') kn_sentences_add(&out, pieces->part);
         else kn_buffer_append(&out, pieces->kind == 'n' ? pieces->digits : pieces->text, pieces->n_bytes);
+        if (pieces->is_cut) kn_buffer_text(&out, KN_ELLIPSIS);
         if (pieces->kind != 'p') kn_buffer_char(&out, '\0');
     }
     assert(pieces->kind == '\0');

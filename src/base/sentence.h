@@ -27,13 +27,14 @@ typedef struct kn_piece {
     char kind;        /* n, s or p, as in sentences.def */
     const char *text; /* of s; must live until the sentence is made */
     size_t n_bytes;
+    bool is_cut; /* shown with an ellipsis behind it */
     char digits[32];
     kn_buffer part; /* of p */
 } kn_piece;
 
 kn_piece kn_piece_number(const char *format, ...) KN_PRINTF(1, 2);
 kn_piece kn_piece_text(const char *text);
-kn_piece kn_piece_name(const char *text); /* at most 40 bytes of it */
+kn_piece kn_piece_name(const char *text); /* at most 40 bytes of it, cut between characters */
 kn_piece kn_piece_part(kn_buffer part);   /* gives it away */
 
 /* A sentence, yours to kn_buffer_free or to give away. */

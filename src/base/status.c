@@ -1,6 +1,8 @@
 /* Error messages and how values appear in them. */
 #include "base/status.h"
 
+#include "base/characters.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@ enum { MAX_VALUE_BYTES = 40 };
 static void set_message(kn_error *err, kn_status code, const char *format, va_list arguments)
 {
     vsnprintf(err->message, sizeof err->message, format, arguments);
+    kn_text_mend(err->message, sizeof err->message);
     err->code = code;
 }
 
@@ -26,7 +29,9 @@ kn_status kn_error_set(kn_error *err, kn_status code, const char *format, ...)
 
 static void set_text(char *out, size_t n_bytes, const char *text)
 {
-    snprintf(out, n_bytes, "%s", text != NULL ? text : "");
+    const size_t n = text != NULL ? kn_text_cut(text, strlen(text), n_bytes - 1) : 0;
+    if (n > 0) memcpy(out, text, n);
+    out[n] = '\0';
 }
 
 kn_status kn_error_set_at(kn_error *err, kn_status code, const kn_place *place, const char *format, ...)
@@ -82,9 +87,7 @@ kn_status kn_error_pass(kn_error *err, kn_status code, const kn_error *from)
 const char *kn_value_shown(char buffer[KN_SHOWN_BYTES], const char *bytes, size_t n_bytes, bool redact)
 {
     if (redact) return strcpy(buffer, "(redacted)");
-    size_t n = n_bytes < MAX_VALUE_BYTES ? n_bytes : MAX_VALUE_BYTES;
-    if (n < n_bytes)
-        while (n > 0 && ((unsigned char)bytes[n] & 0xC0) == 0x80) n--;
+    const size_t n = kn_text_cut(bytes, n_bytes, MAX_VALUE_BYTES);
     char *out = buffer;
     *out++ = '\'';
     for (size_t i = 0; i < n; i++) {

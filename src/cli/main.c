@@ -9,6 +9,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+/* So many bytes of a text, or fewer, so that no character is cut; for "%.*s". */
+static int most_of(const char *text, int n_bytes)
+{
+    if (strlen(text) <= (size_t)n_bytes) return n_bytes;
+    while (n_bytes > 0 && ((unsigned char)text[n_bytes] & 0xC0) == 0x80) n_bytes--;
+    return n_bytes;
+}
+
 static kn_status run_generate(kn_result **out, const kn_settings *settings, kn_error *err);
 
 const cli_command cli_commands[] = {
@@ -138,7 +146,8 @@ static kn_status run_generate(kn_result **out, const kn_settings *settings, kn_e
 {
     *out = NULL;
     if (cli_generate(stdout, first_word)) return KN_OK;
-    snprintf(err->message, sizeof err->message, "generate what? '%.40s' is none of man, bash, zsh, fish", first_word);
+    snprintf(err->message, sizeof err->message, "generate what? '%.*s' is none of man, bash, zsh, fish",
+             most_of(first_word, 40), first_word);
     return KN_USAGE;
 }
 
@@ -206,8 +215,8 @@ static kn_status apply(cli_words *words, const kn_option *option, const char *va
     if ((strcmp(option->name, "output") == 0 && strncmp(value, "table:", strlen("table:")) == 0) ||
         (is_file && strcmp(value, "text:") == 0)) {
         snprintf(err->message, sizeof err->message,
-                 "--%s %.80s: the program keeps nothing in memory; a file of that name is ./%.80s", option->name, value,
-                 value);
+                 "--%s %.*s: the program keeps nothing in memory; a file of that name is ./%.*s", option->name,
+                 most_of(value, 80), value, most_of(value, 80), value);
         return KN_USAGE;
     }
     return kn_settings_set(words->settings, option->name, value, err);

@@ -2,6 +2,7 @@
 #include "report/compare.h"
 #include "report/page.h"
 
+#include "base/characters.h"
 #include "base/json_writer.h"
 
 #include <math.h>
@@ -28,16 +29,17 @@ void kn_compare_frontier(kn_compare *compare)
 kn_status kn_compare_text(char **out, const kn_compare *compare, kn_error *err)
 {
     kn_buffer text = {0};
-    int width = 9;
+    unsigned width = 9;
     for (size_t i = 0; i < compare->n_rows; i++) {
-        int n = (int)strlen(compare->rows[i].algorithm);
+        const unsigned n = kn_text_columns(compare->rows[i].algorithm);
         if (n > width) width = n < 28 ? n : 28;
     }
-    kn_buffer_printf(&text, "%-*s  %6s  %9s  %8s  %8s  %8s  %8s\n", width, "algorithm", "k", compare->measure, "risk",
-                     "classes", "suppr.", "seconds");
+    kn_buffer_printf(&text, "%-*s  %6s  %9s  %8s  %8s  %8s  %8s\n", (int)width, "algorithm", "k", compare->measure,
+                     "risk", "classes", "suppr.", "seconds");
     for (size_t i = 0; i < compare->n_rows; i++) {
         const kn_compare_row *row = &compare->rows[i];
-        kn_buffer_printf(&text, "%-*.*s  %6llu", width, width, row->algorithm, (unsigned long long)row->k);
+        kn_buffer_padded(&text, row->algorithm, width);
+        kn_buffer_printf(&text, "  %6llu", (unsigned long long)row->k);
         if (row->refusal != NULL) kn_buffer_printf(&text, "  %s\n", row->refusal);
         else
             kn_buffer_printf(&text, "  %9.5g  %7.3g%%  %8llu  %8llu  %8.2f%s\n", row->loss, 100 * row->average_risk,
@@ -133,7 +135,9 @@ static kn_status frontier_draw(page *to, const kn_compare *compare, kn_error *er
         x[i] = rows[i]->loss;
         y[i] = rows[i]->average_risk;
         joined[i] = rows[i]->on_frontier;
-        snprintf(names[i], sizeof names[i], "%.40s k=%llu", rows[i]->algorithm, (unsigned long long)rows[i]->k);
+        const size_t n_bytes = strlen(rows[i]->algorithm), n_shown = kn_text_cut(rows[i]->algorithm, n_bytes, 36);
+        snprintf(names[i], sizeof names[i], "%.*s%s k=%llu", (int)n_shown, rows[i]->algorithm,
+                 n_shown < n_bytes ? KN_ELLIPSIS : "", (unsigned long long)rows[i]->k);
         labels[i] = names[i];
     }
     page_curve curve = {.title = KN_TEXT_FRONTIER_TITLE,

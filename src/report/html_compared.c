@@ -8,6 +8,7 @@
  */
 #include "report/html_parts.h"
 
+#include "base/characters.h"
 #include "table/dates.h"
 
 #include <math.h>
@@ -195,10 +196,9 @@ static void label_of(char label[LABEL_BYTES], const series *all, uint32_t value)
     enum { SHOWN = 24 };
     size_t n = 0;
     const char *bytes = value != all->missing ? kn_column_bytes(all->column, all->spelling[value], &n) : "";
-    size_t shown = n < SHOWN ? n : SHOWN;
-    while (shown < n && shown > 0 && ((unsigned char)bytes[shown] & 0xC0) == 0x80) shown--;
+    const size_t shown = kn_text_cut(bytes, n, SHOWN);
     if (n == 0) snprintf(label, LABEL_BYTES, "–");
-    else snprintf(label, LABEL_BYTES, "%.*s%s", (int)shown, bytes, shown < n ? "…" : "");
+    else snprintf(label, LABEL_BYTES, "%.*s%s", (int)shown, bytes, shown < n ? KN_ELLIPSIS : "");
 }
 
 /* The values that released cells name. */

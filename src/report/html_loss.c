@@ -1,6 +1,8 @@
 /* What was lost and why, the distance from the optimum, and some classes as they look. */
 #include "report/html_parts.h"
 
+#include "base/characters.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,13 +39,9 @@ static void cell_shown(page *to, const kn_report *report, uint32_t q, const kn_c
     const kn_release *release = report->facts->release;
     kn_buffer text = {0};
     kn_cell_text(&text, cell, release->tuples->domains[q], release->sets);
-    size_t n = text.n;
-    if (n > SHOWN) { /* cut between characters */
-        n = SHOWN;
-        while (n > 0 && ((unsigned char)text.bytes[n] & 0xc0) == 0x80) n--;
-    }
+    const size_t n = kn_text_cut(text.bytes, text.n, SHOWN);
     if (n > 0) page_escape(to, text.bytes, n);
-    if (text.n > n) page_raw(to, "…");
+    if (text.n > n) page_raw(to, KN_ELLIPSIS);
     if (text.n == 0) page_raw(to, "–");
     if (text.failed) to->out.failed = true;
     kn_buffer_free(&text);

@@ -281,7 +281,7 @@ static void attack(page *to, const kn_report *report)
     static const kn_text headings[] = {KN_TEXT_FIGURE_OF, KN_TEXT_PERSONS};
     const kn_attack_result *found = report->attack;
     const kn_table *table = report->facts->table;
-    char fewer[200], learned[400];
+    char fewer[200];
     if (found == NULL) return;
     formatted(fewer, sizeof fewer, to, KN_TEXT_ATTACK_FEWER, page_count(to, report->attack_k).text, "");
     const struct {
@@ -302,9 +302,12 @@ static void attack(page *to, const kn_report *report)
     }
     for (uint32_t c = 0, s = 0; c < table->n_columns; c++) {
         if (table->columns[c].role != KN_ROLE_SENSITIVE) continue;
-        snprintf(learned, sizeof learned, "%s: %.200s", page_text(to, KN_TEXT_CERTAIN), table->columns[c].name);
         page_row(to);
-        page_th(to, learned);
+        page_raw(to, "<th scope=\"row\">");
+        page_escaped(to, page_text(to, KN_TEXT_CERTAIN));
+        page_raw(to, ": ");
+        page_escaped(to, table->columns[c].name);
+        page_raw(to, "</th>");
         page_td_figure(to, page_count(to, found->n_disclosed[s++]).text);
         page_row_end(to);
     }

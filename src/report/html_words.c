@@ -91,21 +91,24 @@ static void run_table(page *to, const kn_report *report)
 {
     static const kn_text headings[] = {KN_TEXT_FIGURE_OF, KN_TEXT_VALUE};
     const kn_facts *facts = report->facts;
-    char algorithm[400], seconds[200], memory[80];
+    kn_buffer algorithm = {0};
+    char seconds[200], memory[80];
     words total = page_number(to, facts->seconds.total), search = page_number(to, facts->seconds.search);
-    snprintf(algorithm, sizeof algorithm, "%s%s%.300s", facts->algorithm, facts->algorithm_params != NULL ? ":" : "",
-             facts->algorithm_params != NULL ? facts->algorithm_params : "");
+    kn_buffer_printf(&algorithm, "%s%s", facts->algorithm, facts->algorithm_params != NULL ? ":" : "");
+    if (facts->algorithm_params != NULL) kn_buffer_cut(&algorithm, facts->algorithm_params, 300);
+    to->out.failed |= algorithm.failed;
     snprintf(seconds, sizeof seconds, page_text(to, KN_TEXT_TIME_VALUE), total.text, search.text);
     snprintf(memory, sizeof memory, "%.0f MB", (double)facts->peak_bytes / 1e6);
     page_table(to, KN_TEXT_RUN_CAPTION, NULL, NULL);
     page_head(to, headings, 2, 2);
     fact_row(to, KN_TEXT_VERSION, "kanon " KN_VERSION);
-    fact_row(to, KN_TEXT_ALGORITHM, algorithm);
+    fact_row(to, KN_TEXT_ALGORITHM, algorithm.bytes);
     fact_row(to, KN_TEXT_MEASURE, facts->objective->type->name);
     fact_row(to, KN_TEXT_SEED, page_count(to, facts->seed).text);
     fact_row(to, KN_TEXT_TIME, seconds);
     fact_row(to, KN_TEXT_MEMORY, memory);
     page_table_end(to);
+    kn_buffer_free(&algorithm);
 }
 
 void part_settings(page *to, const kn_report *report)

@@ -98,23 +98,25 @@ static void column_losses(kn_buffer *out, const kn_facts *facts, bool has_losses
     size_t used = 16;
     line(out, "by column");
     for (uint32_t i = 0, q = KN_NONE; i < n_shown; i++) {
-        char item[160];
+        kn_buffer item = {0};
         q = n_shown < n_qis && has_losses ? next_by_loss(facts, q) : i;
         if (q == KN_NONE) break;
-        int n = snprintf(item, sizeof item, "%.60s", facts->tuples->domains[q]->name);
-        if (has_losses) n += snprintf(item + n, sizeof item - (size_t)n, " %.3g", facts->column_loss[q]);
+        kn_buffer_cut(&item, facts->tuples->domains[q]->name, 60);
+        if (has_losses) kn_buffer_printf(&item, " %.3g", facts->column_loss[q]);
         if (facts->release->levels != NULL)
-            n += snprintf(item + n, sizeof item - (size_t)n, has_losses ? " (level %u)" : " level %u",
-                          facts->release->levels[q]);
-        if (i != 0 && used + (size_t)n + 2 > 80) {
+            kn_buffer_printf(&item, has_losses ? " (level %u)" : " level %u", facts->release->levels[q]);
+        const size_t n = item.n > 0 ? kn_text_columns(item.bytes) : 0;
+        if (i != 0 && used + n + 2 > 80) {
             kn_buffer_text(out, ",\n                ");
             used = 16;
         } else if (i != 0) {
             kn_buffer_text(out, ", ");
             used += 2;
         }
-        kn_buffer_append(out, item, (size_t)n);
-        used += (size_t)n;
+        kn_buffer_append(out, item.bytes, item.n);
+        used += n;
+        out->failed |= item.failed;
+        kn_buffer_free(&item);
     }
     if (n_shown < n_qis)
         kn_buffer_printf(out, ";\n                %u more%s: see --report or --json", n_qis - n_shown,

@@ -1,6 +1,8 @@
 /* Sentences for somebody who watches. Columns are called as in every message, values are not told. */
 #include "run/notes.h"
 
+#include "base/characters.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -12,6 +14,7 @@ void kn_note(const kn_input *input, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    kn_text_mend(text, sizeof text);
     input->request->note(input->request->note_user, text);
 }
 

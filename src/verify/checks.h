@@ -54,6 +54,8 @@ kn_status kn_recount_note(kn_recount *recount, size_t slot, kn_check_state state
 /* The one of two sentences that calls persons as the request does. */
 kn_say kn_recount_unit(const kn_recount *recount, kn_say person, kn_say household);
 /* "class age='30..39', sex='M' (4 rows, first on line 17)", as a sentence. */
+/* One more "name=cell" in a list of them. */
+void kn_recount_add_cell(kn_buffer *cells, const char *name, const char *shown);
 kn_buffer kn_recount_say_class(const kn_recount *recount, uint32_t class_index);
 /* What messages call a column of the request. */
 const char *kn_recount_column_shown(char buffer[KN_SHOWN_BYTES], const kn_recount *recount, uint32_t column);

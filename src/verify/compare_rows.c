@@ -296,22 +296,18 @@ static kn_buffer say_copied(const kn_recount *recount, uint32_t row, uint32_t n_
 {
     const kn_verify_request *request = recount->request;
     kn_piece line = line_of(recount->release, row);
-    kn_buffer cells = {0}, said = {0};
+    kn_buffer cells = {0};
     for (uint32_t c = 0; c < request->n_columns; c++) {
         if (!is_copied(&request->columns[c]) || recount->in_release[c] == KN_NONE) continue;
         char name[KN_SHOWN_BYTES], cell[KN_SHOWN_BYTES];
-        kn_buffer_printf(
-            &cells, "%s%.40s=%s", cells.n == 0 ? "" : ", ", kn_recount_column_shown(name, recount, c),
+        kn_recount_add_cell(
+            &cells, kn_recount_column_shown(name, recount, c),
             kn_recount_cell_shown(cell, recount, released(recount, c), kn_sheet_code(released(recount, c), row)));
     }
-    const char *text = cells.n > 0 ? cells.bytes : "";
-    if (n_rows == 0) said = KN_SAID(KN_SAY_COPY_NOWHERE, line, kn_piece_text(text));
-    else
-        said = KN_SAID(n_rows == 1 ? KN_SAY_COPY_IN_ROW : KN_SAY_COPY_IN_ROWS, line, kn_piece_text(text),
-                       kn_piece_number("%u", n_rows));
-    said.failed |= cells.failed;
-    kn_buffer_free(&cells);
-    return said;
+    if (cells.n == 0 && !cells.failed) kn_sentence_join(&cells, KN_SAID(KN_SAY_TEXT, kn_piece_text("")));
+    if (n_rows == 0) return KN_SAID(KN_SAY_COPY_NOWHERE, line, kn_piece_part(cells));
+    return KN_SAID(n_rows == 1 ? KN_SAY_COPY_IN_ROW : KN_SAY_COPY_IN_ROWS, line, kn_piece_part(cells),
+                   kn_piece_number("%u", n_rows));
 }
 
 /* The copied cells of the release are among those of the original, and not more often. */
@@ -516,7 +512,9 @@ static kn_status make_jobs(comparison *all, kn_buffer *unknown, kn_error *err)
         const kn_verify_column *column = &request->columns[c];
         if (recount->in_release[c] == KN_NONE || recount->in_original[c] == KN_NONE) continue;
         if (column->role == KN_ROLE_QUASI && column->domain == NULL) {
-            kn_buffer_printf(unknown, "%s'%.40s'", unknown->n == 0 ? "" : ", ", column->name);
+            kn_buffer_text(unknown, unknown->n == 0 ? "'" : ", '");
+            kn_buffer_cut(unknown, column->name, 40);
+            kn_buffer_char(unknown, '\'');
             continue;
         }
         if (column->role != KN_ROLE_QUASI && !is_copied(column)) continue;

@@ -10,6 +10,7 @@
 #include "verify/sheet.h"
 
 #include "base/buffer.h"
+#include "base/characters.h"
 #include "base/formula.h"
 #include "base/hash.h"
 
@@ -58,6 +59,7 @@ static kn_status note(kn_sheet *sheet, kn_error *err, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    kn_text_mend(text, sizeof text);
     if (sheet->problem != NULL) return KN_OK;
     sheet->problem = kn_string_copy(text, strlen(text), err);
     return sheet->problem != NULL ? KN_OK : KN_RESOURCES;

@@ -81,6 +81,12 @@ kn_say kn_recount_unit(const kn_recount *recount, kn_say person, kn_say househol
     return recount->request->are_households ? household : person;
 }
 
+void kn_recount_add_cell(kn_buffer *cells, const char *name, const char *shown)
+{
+    kn_buffer cell = KN_SAID(KN_SAY_CELL, kn_piece_name(name), kn_piece_text(shown));
+    *cells = cells->n == 0 && !cells->failed ? cell : KN_SAID(KN_SAY_LIST, kn_piece_part(*cells), kn_piece_part(cell));
+}
+
 kn_buffer kn_recount_say_class(const kn_recount *recount, uint32_t class_index)
 {
     uint32_t row = recount->classes->first_row[class_index],
@@ -90,8 +96,8 @@ kn_buffer kn_recount_say_class(const kn_recount *recount, uint32_t class_index)
     char shown[KN_SHOWN_BYTES];
     for (size_t q = 0; q < recount->n_qis; q++) {
         const kn_sheet_column *column = &recount->release->columns[recount->in_release[recount->qis[q]]];
-        kn_buffer_printf(&cells, "%s%.40s=%s", q > 0 ? ", " : "", recount->request->columns[recount->qis[q]].name,
-                         kn_recount_cell_shown(shown, recount, column, kn_sheet_code(column, row)));
+        kn_recount_add_cell(&cells, recount->request->columns[recount->qis[q]].name,
+                            kn_recount_cell_shown(shown, recount, column, kn_sheet_code(column, row)));
     }
     if (recount->class_persons != NULL) {
         const unsigned long long n_persons = recount->class_persons[class_index];
@@ -101,10 +107,8 @@ kn_buffer kn_recount_say_class(const kn_recount *recount, uint32_t class_index)
                                                          : kn_recount_unit(recount, KN_SAY_PERSONS, KN_SAY_HOUSEHOLDS),
                                           kn_piece_number("%llu", n_persons))));
     }
-    if (cells.n == 0) said = KN_SAID(KN_SAY_CLASS_ALONE, kn_piece_part(size), line);
-    else said = KN_SAID(KN_SAY_CLASS, kn_piece_text(cells.bytes), kn_piece_part(size), line);
-    said.failed |= cells.failed;
-    kn_buffer_free(&cells);
+    if (cells.n == 0 && !cells.failed) said = KN_SAID(KN_SAY_CLASS_ALONE, kn_piece_part(size), line);
+    else said = KN_SAID(KN_SAY_CLASS, kn_piece_part(cells), kn_piece_part(size), line);
     return said;
 }
 

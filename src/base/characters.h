@@ -1,0 +1,21 @@
+/* Characters of UTF-8: where one ends, and texts that are cut between two of them. */
+#ifndef KN_BASE_CHARACTERS_H
+#define KN_BASE_CHARACTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define KN_ELLIPSIS "\xE2\x80\xA6" /* stands where a text was cut */
+
+/* How many bytes of a character stand at `at`; 0: none does. */
+size_t kn_character_bytes(const char *at, size_t n_bytes);
+
+/* How much of a text to show where there is room for `most` bytes: all of it, or as much as ends between characters. */
+size_t kn_text_cut(const char *text, size_t n_bytes, size_t most);
+
+/* Makes UTF-8 of a text that printf cut inside a character ("%.40s"): an ellipsis takes the place of what is left of
+ * it. Other bytes that are no character, as file names may have, become U+FFFD. `text` has room for `n_bytes`, the NUL
+ * among them; what finds none at its end is left out. */
+void kn_text_mend(char *text, size_t n_bytes);
+
+#endif
