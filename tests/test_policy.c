@@ -178,6 +178,7 @@ static void what_nobody_set_has_its_default(void **state)
     expected.measure = request->measure;
     expected.seed = 1;
     expected.models = request->models;
+    expected.asked_models = request->asked_models;
     expected.listed = request->listed;
     expected.derivations = request->derivations;
     expected.policy_hash = settings->policy_hash;

@@ -205,6 +205,7 @@ static kn_status list_settings(kn_request *request, const kn_settings *settings,
     const kn_setting *k = kn_settings_find(settings, "k");
     kn_buffer spec = {0};
     KN_NEW(request->models.items, settings->items.n + 1);
+    KN_NEW(request->asked_models, settings->items.n + 1);
     KN_NEW(request->listed, settings->items.n + 1);
     for (size_t i = 0; i < settings->items.n; i++) {
         const kn_setting *item = &settings->items.items[i];
@@ -215,7 +216,7 @@ static kn_status list_settings(kn_request *request, const kn_settings *settings,
         if (!is_model && item != k) continue;
         kn_buffer_printf(&spec, "%s%s", is_k ? "k-anonymity:k=" : "", item->value);
         KN_TRY(kn_buffer_finish(&request->models.items[request->models.n], &spec, err));
-        request->models.n++;
+        request->asked_models[request->models.n++] = item;
     }
 done:
     kn_buffer_free(&spec);
@@ -308,6 +309,7 @@ void kn_request_free(kn_request *request)
     for (const kn_field *field = fields; field < fields + n; field++)
         if (field->kind == KN_FIELD_LIST) kn_words_free((kn_words *)((char *)request + field->offset));
     kn_words_free(&request->models);
+    kn_free(request->asked_models);
     kn_free(request->listed);
     for (size_t i = 0; i < request->n_derivations; i++) kn_derivation_free(&request->derivations[i]);
     kn_free(request->derivations);

@@ -74,8 +74,9 @@ typedef struct kn_request {
     size_t n_derivations;
     kn_missing missing;
 
-    const char *k;   /* as written: a number, or for comparisons a list */
-    kn_words models; /* in force, -k among them: "k-anonymity:k=5", ... */
+    const char *k;                   /* as written: a number, or for comparisons a list */
+    kn_words models;                 /* in force, -k among them: "k-anonymity:k=5", ... */
+    const kn_setting **asked_models; /* each as it was asked for */
     kn_recipient recipient;
     bool fold_sensitive, allow_copy;
     kn_row_limit max_suppressed;

@@ -125,6 +125,10 @@ void part_settings(page *to, const kn_report *report)
             page_th(to, setting->option);
             page_raw(to, "<td><code>");
             page_escaped(to, setting->value);
+            if (setting->params != NULL && *setting->params != '\0') {
+                page_raw(to, ":");
+                page_escaped(to, setting->params);
+            }
             page_raw(to, "</code></td>");
             page_td(to, setting->where != NULL ? setting->where : page_text(to, KN_TEXT_FROM_FLAG));
             page_row_end(to);

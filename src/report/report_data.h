@@ -8,7 +8,9 @@
 #include "risk/risk.h"
 
 typedef struct kn_report_setting {
-    const char *option, *value, *where; /* where: "policy.yaml:12:5"; NULL: a flag */
+    const char *option, *value;
+    const char *params; /* of a model; NULL: of none */
+    const char *where;  /* "policy.yaml:12:5"; NULL: a flag */
 } kn_report_setting;
 
 /* What became of one quasi-identifier. */

@@ -19,16 +19,25 @@ static void date_text(char *out, size_t n_bytes)
     if (gmtime_r(&now, &parts) == NULL || strftime(out, n_bytes, "%Y-%m-%d %H:%M UTC", &parts) == 0) out[0] = '\0';
 }
 
-/* Only what is in force: what a flag overrides in the policy is left out. Models stand in a table of their own, without
- * the values of the data that some of them name. */
-static kn_status list_settings(kn_report_setting **out, size_t *n, const kn_request *request, kn_error *err)
+/* Only what is in force: what a flag overrides in the policy is left out. Models without the values of the data that
+ * some of them name; -k is among the others. */
+static kn_status list_settings(kn_report_setting **out, size_t *n, const kn_request *request, const kn_facts *facts,
+                               kn_error *err)
 {
     kn_status status = KN_OK;
-    *n = request->n_listed;
-    KN_NEW(*out, *n + 1);
-    for (size_t i = 0; i < *n; i++) {
+    *n = 0;
+    KN_NEW(*out, request->n_listed + facts->n_models + 1);
+    for (size_t i = 0; i < request->n_listed; i++) {
         const kn_setting *item = request->listed[i];
-        (*out)[i] = (kn_report_setting){item->option, item->value, item->where};
+        (*out)[(*n)++] = (kn_report_setting){.option = item->option, .value = item->value, .where = item->where};
+    }
+    for (size_t m = 0; m < facts->n_models && m < request->models.n; m++) {
+        const kn_setting *asked = request->asked_models[m];
+        if (strcmp(asked->option, "model") != 0) continue;
+        (*out)[(*n)++] = (kn_report_setting){.option = asked->option,
+                                             .value = facts->models[m].name,
+                                             .params = facts->models[m].public_params,
+                                             .where = asked->where};
     }
 done:
     return status;
@@ -74,7 +83,7 @@ kn_status kn_run_report(char **out, kn_input *input, const kn_facts *facts, cons
     if (request->report == NULL) return KN_OK;
     date_text(date, sizeof date);
     report.threshold = request->threshold;
-    KN_TRY(list_settings(&list, &report.n_settings, request, err));
+    KN_TRY(list_settings(&list, &report.n_settings, request, facts, err));
     report.settings = list;
     if (request->policy_path != NULL) strcpy(report.policy_hash, request->policy_hash);
     if (release_path != NULL) KN_TRY(kn_sha256_file(report.release_hash, release_path, err));
