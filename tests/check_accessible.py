@@ -8,6 +8,7 @@ takes at most five pages, and its first one has the date, the hash and the verdi
 axe-core is fetched once into CACHE_FOLDER, as part of a Python package, and checked against its hash. Without Chromium or
 without axe-core the test is skipped, and says so. Prints TAP.
 """
+import csv
 import hashlib
 import html
 import html.parser
@@ -89,6 +90,24 @@ def axe_script(cache):
     return kept.read_text(encoding="utf-8")
 
 
+# Names of columns as people give them: wide letters, other scripts, questions, no blank for long.
+NAMES = ["Geburtsdatum", "m", "ж", "<b>0</b>", "Embarked", "WWWWWWWWWWWW", "Ö", "Æ", "年齢", "المدينة", "Wie viele Personen leben in Ihrem Haushalt, Kinder eingeschlossen?",
+         "Сколько вам полных лет на момент заполнения анкеты", "x" * 300, "%"]
+
+
+def named(kanon, folder, names, title):
+    """A table whose columns have these names, and the pages about it."""
+    with open(folder / "names.csv", "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(names)
+        table.writerows([str((row * (c + 3)) % (4 + c)) + (names[c] if c % 3 else "") for c in range(len(names))] for row in range(40))
+    listed = ",".join(name.replace(",", "\\,") for name in names)
+    subprocess.run([kanon, "anonymize", "names.csv", "-k", "4", "--qi", listed, "--algorithm", "mondrian", "-o", "release.csv", "-q",
+                    "--report", title + ".html", "--codebook", title + "_book.html"], cwd=folder, check=True, stderr=subprocess.DEVNULL)
+    yield title, folder / (title + ".html")
+    yield title + " in the codebook", folder / (title + "_book.html")
+
+
 def reports(kanon, generate, folder):
     roles = ["--qi", "age,sex,marital_status,education", "--sensitive", "diagnosis", "--unlisted", "drop"]
     trees = ["--hierarchy", "age=intervals(5,10,20)", "--hierarchy", "education=education.csv", "--hierarchy",
@@ -113,6 +132,8 @@ def reports(kanon, generate, folder):
     for name, language in (("codebook", "en"), ("codebook in German", "de")):
         subprocess.run([kanon, *jobs["wide"], "--codebook", name + ".html", "--language", language, "-q"], cwd=folder, check=True)
         yield name, folder / (name + ".html")
+    for count in (3, len(NAMES)):  # short names stand left of their bars
+        yield from named(kanon, folder, NAMES[:count], f"{count} names")
 
 
 def framed(page, name, width, axe):

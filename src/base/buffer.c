@@ -74,18 +74,6 @@ void kn_buffer_cut(kn_buffer *buffer, const char *text, size_t most_bytes)
     if (n < n_bytes) kn_buffer_text(buffer, KN_ELLIPSIS);
 }
 
-/* The next character of valid UTF-8. */
-static uint32_t next_character(const char **at)
-{
-    const unsigned char *bytes = (const unsigned char *)*at;
-    const unsigned n_more = *bytes < 0xC0 ? 0 : *bytes < 0xE0 ? 1 : *bytes < 0xF0 ? 2 : 3;
-    uint32_t character = n_more == 0 ? *bytes : *bytes & (0x3Fu >> n_more);
-    unsigned i = 1;
-    for (; i <= n_more && (bytes[i] & 0xC0) == 0x80; i++) character = character << 6 | (bytes[i] & 0x3F);
-    *at += i;
-    return character;
-}
-
 static unsigned columns_of(uint32_t character)
 {
     static const struct {
@@ -102,7 +90,7 @@ static unsigned columns_of(uint32_t character)
 unsigned kn_text_columns(const char *text)
 {
     unsigned n = 0;
-    while (*text != '\0') n += columns_of(next_character(&text));
+    while (*text != '\0') n += columns_of(kn_character_next(&text));
     return n;
 }
 
@@ -113,7 +101,7 @@ void kn_buffer_padded(kn_buffer *buffer, const char *text, unsigned n_columns)
     const char *end = text;
     while (*end != '\0') {
         const char *next = end;
-        const unsigned n = columns_of(next_character(&next));
+        const unsigned n = columns_of(kn_character_next(&next));
         if (used + n > n_columns) break;
         used += n;
         end = next;

@@ -23,6 +23,17 @@ size_t kn_character_bytes(const char *at, size_t n_bytes)
     return too_long || no_character ? 0 : n;
 }
 
+uint32_t kn_character_next(const char **at)
+{
+    const unsigned char *bytes = (const unsigned char *)*at;
+    const unsigned n_more = *bytes < 0xC0 ? 0 : *bytes < 0xE0 ? 1 : *bytes < 0xF0 ? 2 : 3;
+    uint32_t character = n_more == 0 ? *bytes : *bytes & (0x3Fu >> n_more);
+    unsigned i = 1;
+    for (; i <= n_more && (bytes[i] & 0xC0) == 0x80; i++) character = character << 6 | (bytes[i] & 0x3F);
+    *at += i;
+    return character;
+}
+
 size_t kn_text_cut(const char *text, size_t n_bytes, size_t most)
 {
     if (n_bytes <= most) return n_bytes;

@@ -4,11 +4,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define KN_ELLIPSIS "\xE2\x80\xA6" /* stands where a text was cut */
 
 /* How many bytes of a character stand at `at`; 0: none does. */
 size_t kn_character_bytes(const char *at, size_t n_bytes);
+
+/* The character at *at, which is moved behind it; of valid UTF-8 that is not at its end. */
+uint32_t kn_character_next(const char **at);
 
 /* How much of a text to show where there is room for `most` bytes: all of it, or as much as ends between characters. */
 size_t kn_text_cut(const char *text, size_t n_bytes, size_t most);

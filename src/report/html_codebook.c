@@ -201,10 +201,12 @@ static void figures(page *to, uint64_t n_rows, uint64_t n_all)
     page_td_figure(to, page_percent(to, n_all > 0 ? (double)n_rows / (double)n_all : 0).text);
 }
 
-/* Begins a row. Between the members of a set a line may break. */
+/* Begins a row. A label is one word; between the members of a set a line may break. */
 static void cell_head(page *to, const char *text)
 {
-    page_raw(to, "<tr><th scope=\"row\" class=\"v\">");
+    enum { MOST_LABEL = 20 };
+    page_raw(to, strlen(text) <= MOST_LABEL ? "<tr><th scope=\"row\" class=\"v l\">"
+                                            : "<tr><th scope=\"row\" class=\"v\">");
     while (*text != '\0') {
         const size_t n = strcspn(text, "|") + (strchr(text, '|') != NULL);
         page_escape(to, text, n);

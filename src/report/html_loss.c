@@ -35,12 +35,15 @@ static void columns_table(page *to, const kn_report *report)
 
 static void cell_shown(page *to, const kn_report *report, uint32_t q, const kn_cell *cell)
 {
-    enum { SHOWN = 120 };
+    enum { SHOWN = 120, MOST_LABEL = 20 };
     const kn_release *release = report->facts->release;
     kn_buffer text = {0};
     kn_cell_text(&text, cell, release->tuples->domains[q], release->sets);
     const size_t n = kn_text_cut(text.bytes, text.n, SHOWN);
+    const bool is_label = n > 0 && n <= MOST_LABEL; /* which does not break, as sets do */
+    if (is_label) page_raw(to, "<span class=\"l\">");
     if (n > 0) page_escape(to, text.bytes, n);
+    if (is_label) page_raw(to, "</span>");
     if (text.n > n) page_raw(to, KN_ELLIPSIS);
     if (text.n == 0) page_raw(to, "–");
     if (text.failed) to->out.failed = true;
@@ -272,7 +275,7 @@ static void classes_head(page *to, const kn_tuples *tuples)
     page_say(to, "th scope=\"col\"", KN_TEXT_KIND, NULL, NULL, NULL);
     page_say(to, "th scope=\"col\" class=\"n\"", KN_TEXT_PERSONS, NULL, NULL, NULL);
     for (uint32_t q = 0; q < tuples->n_qis && tuples->n_qis <= MAX_COLUMNS; q++) {
-        page_raw(to, "<th scope=\"col\">");
+        page_raw(to, "<th scope=\"col\" class=\"v\">");
         page_escaped(to, tuples->domains[q]->name);
         page_raw(to, "</th>");
     }

@@ -14,7 +14,7 @@ static const char style[] =
     "header,main,footer{max-width:62rem;margin:0 auto;padding:0 1rem}"
     "h1{font-size:1.9rem;line-height:1.2;margin:1.5rem 0 .25rem;overflow-wrap:anywhere}"
     "h2{font-size:1.35rem;line-height:1.25;margin:2.5rem 0 .75rem;padding-top:.75rem;border-top:2px solid var(--pale)}"
-    "h3{font-size:1.05rem;margin:1.25rem 0 .25rem}"
+    "h3{font-size:1.05rem;margin:1.25rem 0 .25rem;overflow-wrap:anywhere}"
     "p,li{max-width:46rem;overflow-wrap:anywhere}.lead{font-size:1.1rem;color:var(--soft);margin-top:0}"
     "a{color:#0b5cad}.skip{position:absolute;left:-99rem}.skip:focus{left:1rem;top:1rem;background:#fff;padding:.5rem}"
     "nav ol{columns:2;column-gap:2rem;padding-left:1.4rem;max-width:46rem}nav li{break-inside:avoid}"
@@ -26,6 +26,8 @@ static const char style[] =
     ".facts th{color:var(--soft);white-space:nowrap}"
     "thead th{border-bottom:2px solid var(--line);color:var(--soft)}tbody th{font-weight:500}"
     ".n{text-align:right;font-variant-numeric:tabular-nums}td:last-child,th:last-child{padding-right:0}"
+    /* names and cells may be of any length: they break rather than make a table wider than it has to be */
+    "tbody th,.v{overflow-wrap:anywhere;min-width:5.5rem}.l{white-space:nowrap}caption{overflow-wrap:anywhere}"
     "code{font:.9em/1.4 ui-monospace,'Liberation Mono',monospace;overflow-wrap:anywhere}"
     "figure{margin:1rem 0}svg{display:block;width:100%;max-width:30rem;height:auto}"
     "svg text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'Liberation Sans',sans-serif;fill:var(--ink)}"
@@ -46,7 +48,7 @@ static const char style[] =
     "h2,h3,caption,thead{break-after:avoid}tr,figure,.verdict,.sign,.whole{break-inside:avoid}"
     ".appendix{break-before:page}.scroll{overflow:visible;margin:.5rem 0}table{width:100%}"
     "th,td{overflow-wrap:break-word;padding:.12rem .5rem .12rem "
-    "0}.v{overflow-wrap:anywhere}svg{max-width:24rem}figure{margin:.5rem 0}"
+    "0}tbody th{min-width:7rem}.v{min-width:0}.l{white-space:normal}svg{max-width:24rem}figure{margin:.5rem 0}"
     ".sign{gap:.5rem 2rem;margin-top:.5rem}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}"
     "@page{margin:15mm}}";
 

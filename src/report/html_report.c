@@ -125,7 +125,7 @@ static void models_table(page *to, const kn_facts *facts)
         const kn_model_fact *model = &facts->models[m];
         page_row(to);
         page_th(to, model->name);
-        page_td(to, model->public_params != NULL ? model->public_params : "");
+        page_td_values(to, model->public_params != NULL ? model->public_params : "");
         page_td(to, page_text(to, model->holds ? KN_TEXT_YES : KN_TEXT_STATE_BROKEN));
         page_td_figure(to, page_number(to, model->worst).text);
         page_row_end(to);

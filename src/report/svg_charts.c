@@ -2,7 +2,8 @@
  * 380 pixels wide; colours differ in lightness, so that they survive a black and white printer. */
 #include "report/page.h"
 
-#include <ctype.h>
+#include "base/characters.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,22 +23,56 @@ static void figure_open(page *to, kn_text title, kn_text desc, double height)
     page_raw(to, "</desc>\n");
 }
 
-static void text_at(page *to, double x, double y, const char *anchor, const char *text)
+/* Widths in hundredths of the font's size. Those of DejaVu Sans and Verdana, the widest fonts that a system takes for
+ * the page's; in others a text leaves some room. */
+static unsigned character_width(uint32_t character)
 {
-    kn_buffer_printf(&to->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-    page_escaped(to, text);
-    page_raw(to, "</text>\n");
+    static const uint8_t latin[] = {32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36,  32, 34, 64, 64, 64,
+                                    64, 64, 64, 64, 64, 64, 64, 34, 34, 84, 84, 84, 53, 100, 68, 69, 70, 77, 63,
+                                    58, 77, 75, 29, 29, 66, 56, 86, 75, 79, 60, 79, 69, 63,  61, 73, 68, 99, 69,
+                                    61, 69, 39, 34, 39, 84, 50, 50, 61, 63, 55, 63, 62, 35,  63, 63, 28, 28, 58,
+                                    28, 97, 63, 61, 63, 63, 41, 52, 39, 63, 59, 82, 59, 59,  52, 64, 34, 64, 84};
+    static const uint8_t cyrillic[] = {
+        63, 63, 79, 61, 70, 63, 29, 29, 29, 109, 104, 79, 71, 75, 61, 75, 68,  69,  69, 61, 78, 63, 108, 64,
+        75, 75, 71, 75, 86, 75, 79, 75, 60, 70,  61,  61, 86, 69, 78, 69, 107, 109, 83, 88, 69, 70, 108, 69,
+        61, 62, 59, 53, 69, 62, 90, 53, 65, 65,  60,  64, 75, 65, 61, 65, 63,  55,  58, 59, 85, 59, 68,  59,
+        92, 94, 71, 79, 59, 55, 84, 60, 62, 62,  63,  53, 55, 52, 28, 28, 28,  90,  90, 65, 60, 65, 59,  65};
+    static const struct {
+        uint32_t last; /* of a range that begins behind the one before */
+        unsigned width;
+    } others[] = {{0x1F, 100}, {0xBF, 84},  {0xFF, 98},     {0x24F, 107},     {0x2FF, 84},
+                  {0x36F, 0},  {0x3FF, 95}, {0x1F2FF, 125}, {UINT32_MAX, 160}};
+    if (character >= 0x20 && character - 0x20 < sizeof latin) return latin[character - 0x20];
+    if (character >= 0x400 && character - 0x400 < sizeof cyrillic) return cyrillic[character - 0x400];
+    size_t i = 0;
+    while (character > others[i].last) i++;
+    return others[i].width;
 }
 
-/* How wide a text is drawn, roughly: characters, not bytes; digits and capitals are wider. */
+#define FONT_SIZE 12.0
+
 static double text_width(const char *text)
 {
-    double width = 0;
-    for (; *text != '\0'; text++) {
-        const unsigned char byte = (unsigned char)*text;
-        if ((byte & 0xc0) != 0x80) width += isdigit(byte) || isupper(byte) ? 7.7 : 6.7;
+    unsigned width = 0;
+    while (*text != '\0') width += character_width(kn_character_next(&text));
+    return width * FONT_SIZE / 100;
+}
+
+/* As much of a text as fits into a picture, an ellipsis for the rest: the tables have names in full. */
+static void text_at(page *to, double x, double y, const char *anchor, const char *text)
+{
+    const bool fits = text_width(text) <= WIDTH;
+    const char *end = text + (fits ? strlen(text) : 0);
+    for (double used = FONT_SIZE; !fits && *end != '\0';) { /* the ellipsis is as wide as the font is high */
+        const char *next = end;
+        used += character_width(kn_character_next(&next)) * FONT_SIZE / 100;
+        if (used > WIDTH) break;
+        end = next;
     }
-    return width;
+    kn_buffer_printf(&to->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+    page_escape(to, text, (size_t)(end - text));
+    if (!fits) page_raw(to, KN_ELLIPSIS);
+    page_raw(to, "</text>\n");
 }
 
 static void legend(page *to, const page_bars *bars)
