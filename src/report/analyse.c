@@ -66,9 +66,21 @@ done:
     return status;
 }
 
-static void column_count(kn_report_column *out, const kn_report *report, uint32_t q, const cell_group *groups,
-                         uint32_t n_groups)
+kn_told kn_cell_told(const kn_release *release, uint32_t q, const kn_cell *cell, const char *text)
 {
+    const kn_domain *domain = release->tuples->domains[q];
+    const kn_measure *suppressed = kn_measure_find("suppressed-cells");
+    if (suppressed->price_cell(NULL, release->tuples, release->sets, q, cell) > 0) return KN_TOLD_NOTHING;
+    const bool is_node = domain->tree != NULL && cell->id != KN_NONE;
+    if (is_node ? cell->id < domain->tree->n_leaves : kn_cell_is_value(cell, domain)) return KN_TOLD_VALUE;
+    return strcmp(text, "*") == 0 ? KN_TOLD_NOTHING : KN_TOLD_SOME;
+}
+
+static kn_status column_count(kn_report_column *out, const kn_report *report, uint32_t q, const cell_group *groups,
+                              uint32_t n_groups, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_buffer text = {0};
     const kn_release *release = report->facts->release;
     const kn_domain *domain = release->tuples->domains[q];
     out->n_values_after = n_groups;
@@ -76,11 +88,18 @@ static void column_count(kn_report_column *out, const kn_report *report, uint32_
     for (uint32_t code = 0; code < domain->n_codes; code++)
         out->n_values_before += kn_domain_seen_rows(domain, code) > 0;
     for (uint32_t g = 0; g < n_groups; g++) {
-        uint32_t size = kn_cell_size(&groups[g].cell, domain, release->sets);
-        if (size == 1) out->n_unchanged += groups[g].n_rows;
-        else if (size == domain->n_codes) out->n_suppressed += groups[g].n_rows;
-        else out->n_generalized += groups[g].n_rows;
+        kn_buffer_clear(&text);
+        kn_cell_text(&text, &groups[g].cell, domain, release->sets);
+        kn_buffer_text(&text, "");
+        if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+        const kn_told told = kn_cell_told(release, q, &groups[g].cell, text.bytes);
+        *(told == KN_TOLD_VALUE  ? &out->n_unchanged
+          : told == KN_TOLD_SOME ? &out->n_generalized
+                                 : &out->n_suppressed) += groups[g].n_rows;
     }
+done:
+    kn_buffer_free(&text);
+    return status;
 }
 
 /* The few groups with the largest loss. */
@@ -113,7 +132,7 @@ static kn_status columns_analyse(kn_report *report, kn_error *err)
     KN_NEW(report->costly, n_qis * COSTLY_PER_COLUMN + 1);
     for (uint32_t q = 0; q < n_qis; q++) {
         KN_TRY(cells_group(&groups, &n_groups, report, q, err));
-        column_count(&report->columns[q], report, q, groups, n_groups);
+        KN_TRY(column_count(&report->columns[q], report, q, groups, n_groups, err));
         costly_pick(report, q, groups, n_groups);
         kn_free(groups);
         groups = NULL;

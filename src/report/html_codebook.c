@@ -4,6 +4,7 @@
 #include "base/param.h"
 #include "base/yaml.h"
 #include "report/page.h"
+#include "report/report_data.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +24,8 @@ typedef struct cell_count {
 typedef struct cell_counts {
     cell_count *items; /* sorted by text, each once */
     size_t n;
-    uint64_t n_rows, n_exact, n_missing, n_suppressed;
+    uint64_t n_rows, n_exact, n_missing, n_stars;
+    uint64_t n_untold; /* stars and others that tell nothing */
 } cell_counts;
 
 static int by_text(const void *a, const void *b)
@@ -62,14 +64,16 @@ static kn_status counts_of_quasi(cell_counts *out, const kn_release *release, ui
         const uint64_t n_rows = release->class_rows[c];
         const bool is_missing =
             domain->missing != KN_NONE && cell->first == domain->missing && cell->last == cell->first;
-        const bool is_value = domain->tree != NULL ? cell->id < domain->tree->n_leaves : kn_cell_is_value(cell, domain);
         kn_cell_text(&text, cell, domain, release->sets);
+        kn_buffer_text(&text, "");
         if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-        const bool is_star = text.n == 1 && text.bytes[0] == '*';
+        const kn_told told = kn_cell_told(release, q, cell, text.bytes);
+        const bool is_star = strcmp(text.bytes, "*") == 0;
         out->n_rows += n_rows;
         if (is_missing) out->n_missing += n_rows;
-        else if (is_star) out->n_suppressed += n_rows;
-        else if (is_value) out->n_exact += n_rows;
+        else if (told == KN_TOLD_VALUE) out->n_exact += n_rows;
+        if (!is_missing && told == KN_TOLD_NOTHING) out->n_untold += n_rows;
+        if (!is_missing && is_star) out->n_stars += n_rows;
         if (is_missing || is_star || text.n == 0) {
             kn_buffer_clear(&text);
             continue;
@@ -78,7 +82,8 @@ static kn_status counts_of_quasi(cell_counts *out, const kn_release *release, ui
         out->items[out->n++].n_rows = n_rows;
     }
     out->n_rows += release->n_suppressed - release->n_removed;
-    out->n_suppressed += release->n_suppressed - release->n_removed;
+    out->n_stars += release->n_suppressed - release->n_removed;
+    out->n_untold += release->n_suppressed - release->n_removed;
     counts_merge(out);
 done:
     kn_buffer_free(&text);
@@ -295,7 +300,7 @@ static kn_status labels_table(page *to, const kn_yaml *column, const cell_counts
         page_row_end(to);
     }
     special_row(to, KN_TEXT_BOOK_EXACT, KN_TEXT_BOOK_EXACT_MEANS, counts->n_exact, counts->n_rows);
-    special_row(to, KN_TEXT_BOOK_STAR, KN_TEXT_BOOK_ANY, counts->n_suppressed, counts->n_rows);
+    special_row(to, KN_TEXT_BOOK_STAR, KN_TEXT_BOOK_ANY, counts->n_stars, counts->n_rows);
     special_row(to, KN_TEXT_BOOK_MISSING, KN_TEXT_BOOK_MISSING_MEANS, counts->n_missing, counts->n_rows);
     page_table_end(to);
 done:
@@ -396,9 +401,9 @@ static kn_status overview(page *to, const kn_codebook *book, const kn_yaml *colu
         page_td(to, page_text(to, holds_text(column)));
         const bool is_part = text_of(column, "part") != NULL;
         page_td_figure(to, is_part ? "" : page_percent(to, (double)n_kept / n).text);
-        page_td_figure(to, is_part ? ""
-                                   : page_percent(to, (double)(counts.n_rows - n_kept - counts.n_suppressed) / n).text);
-        page_td_figure(to, is_part ? "" : page_percent(to, (double)counts.n_suppressed / n).text);
+        page_td_figure(to,
+                       is_part ? "" : page_percent(to, (double)(counts.n_rows - n_kept - counts.n_untold) / n).text);
+        page_td_figure(to, is_part ? "" : page_percent(to, (double)counts.n_untold / n).text);
         page_row_end(to);
         counts_free(&counts);
     }

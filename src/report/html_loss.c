@@ -119,6 +119,9 @@ kn_status part_lost(page *to, const kn_report *report, kn_error *err)
         page_draw_bars(to, &bars);
         page_figure_end(to);
     }
+    page_say(to, "p", KN_TEXT_LOST_CELLS, NULL, NULL, NULL);
+    if (facts->release->n_removed > 0)
+        page_say(to, "p", KN_TEXT_LOST_REMOVED, page_count(to, facts->release->n_removed).text, NULL, NULL);
     columns_table(to, report);
     page_section_end(to);
 done:

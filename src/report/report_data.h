@@ -13,9 +13,17 @@ typedef struct kn_report_setting {
     const char *where;  /* "policy.yaml:12:5"; NULL: a flag */
 } kn_report_setting;
 
+/* What a released cell of a quasi-identifier tells; on all pages, and by the measure suppressed-cells. */
+typedef enum kn_told {
+    KN_TOLD_VALUE,   /* its value */
+    KN_TOLD_SOME,    /* something, such as 2022, even where every value lies in it */
+    KN_TOLD_NOTHING, /* the root of its hierarchy, all of its domain, or * */
+} kn_told;
+kn_told kn_cell_told(const kn_release *release, uint32_t q, const kn_cell *cell, const char *text);
+
 /* What became of one quasi-identifier. */
 typedef struct kn_report_column {
-    uint64_t n_unchanged, n_generalized, n_suppressed; /* rows; suppressed: the value says nothing any more */
+    uint64_t n_unchanged, n_generalized, n_suppressed; /* rows, by kn_told; removed ones are suppressed */
     uint32_t n_values_before, n_values_after;
 } kn_report_column;
 

@@ -37,8 +37,10 @@
     [KN_TEXT_BOOK_N_MASK] = "beginnt mit 48 und hat höchstens drei weitere Zeichen",
     [KN_TEXT_BOOK_N_YEARS] = "bei Daten: vom ersten Tag 2020 bis zum letzten 2024",
     [KN_TEXT_BOOK_COLUMNS] = "Die Spalten, und was verloren ging",
-    [KN_TEXT_BOOK_COLUMNS_TEXT] = "Zu jeder Spalte: wie viele ihrer Zellen sind, wie sie erhoben wurden, wie viele "
-                                  "einen Bereich oder eine Gruppe nennen und wie viele nichts sagen.",
+    [KN_TEXT_BOOK_COLUMNS_TEXT] =
+        "Zu jeder Spalte: wie viele ihrer Zellen sind, wie sie erhoben wurden, wie viele "
+        "einen Bereich oder eine Gruppe nennen und wie viele nichts sagen: * oder alles, was die "
+        "Spalte sein kann.",
     [KN_TEXT_BOOK_LOST] = "Spalten, und wie viel ihre Zellen sagen", [KN_TEXT_BOOK_HOLDS] = "Enthält",
     [KN_TEXT_BOOK_AS_RECORDED] = "Wie erhoben",
     [KN_TEXT_BOOK_IS_QUASI] = "Verallgemeinert, weil sie helfen könnte, jemanden zu finden.",
@@ -117,6 +119,10 @@
     [KN_TEXT_LOST_TEXT] = "Verlust nach dem Maß %s: 0 heißt, alle Werte der Spalte sind noch da, 1 heißt, nichts mehr. "
                           "Die Zahlen gelten je Zelle der Spalte.",
     [KN_TEXT_LOST_NO_COLUMNS] = "Das Maß %s bewertet ganze Klassen; einen Verlust je Spalte gibt es nicht.",
+    [KN_TEXT_LOST_CELLS] =
+        "Eine verallgemeinerte Zelle sagt weniger als ihr Wert, aber etwas, etwa einen Bereich, eine "
+        "Gruppe oder ein Jahr. Eine Zelle ganz ohne Angabe ist * oder alles, was die Spalte sein kann.",
+    [KN_TEXT_LOST_REMOVED] = "Entfernte Zeilen (%s) zählen als Zeilen ganz ohne Angabe.",
     [KN_TEXT_LOSS_TITLE] = "Verlust je Spalte",
     [KN_TEXT_LOSS_DESC] = "Ein Balken je Quasi-Identifikator; länger heißt, mehr ging verloren. Die Tabelle darunter "
                           "enthält dieselben Zahlen.",

@@ -37,7 +37,7 @@
     [KN_TEXT_BOOK_N_YEARS] = "of dates: from the first day of 2020 to the last of 2024",
     [KN_TEXT_BOOK_COLUMNS] = "The columns, and what was lost",
     [KN_TEXT_BOOK_COLUMNS_TEXT] = "Of every column: how many of its cells are as they were recorded, how many tell a "
-                                  "range or a group, and how many tell nothing.",
+                                  "range or a group, and how many tell nothing: * or all that the column can be.",
     [KN_TEXT_BOOK_LOST] = "Columns and how much their cells tell", [KN_TEXT_BOOK_HOLDS] = "Holds",
     [KN_TEXT_BOOK_AS_RECORDED] = "As recorded",
     [KN_TEXT_BOOK_IS_QUASI] = "Generalized, because it could help to find somebody.",
@@ -110,6 +110,9 @@
     [KN_TEXT_LOST_TEXT] = "Loss by the measure %s: 0 means that every value of a column is still there, 1 that nothing "
                           "is. The figures are per cell of the column.",
     [KN_TEXT_LOST_NO_COLUMNS] = "The measure %s prices whole classes, so it has no loss per column.",
+    [KN_TEXT_LOST_CELLS] = "A generalized cell tells less than its value, but something, such as a range, a group or a "
+                           "year. A cell without any detail is *, or all that the column can be.",
+    [KN_TEXT_LOST_REMOVED] = "Rows that were removed (%s) are counted as rows without any detail.",
     [KN_TEXT_LOSS_TITLE] = "Loss per column",
     [KN_TEXT_LOSS_DESC] = "One bar per quasi-identifier; longer means more was lost. The table below holds the same "
                           "figures.",
