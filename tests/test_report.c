@@ -91,26 +91,38 @@ static void measures_and_checks_are_translated(void **state)
                             checks[slot]);
 }
 
+/* Every parameter that is named in braces is one of the model's. */
+static void check_promise(const kn_privacy *model, const char *promise)
+{
+    assert_non_null(strchr(promise, '{'));
+    for (const char *at = promise; (at = strchr(at, '{')) != NULL; at++) {
+        size_t n_known = 0;
+        for (size_t i = 0; i < model->n_params; i++) {
+            char braces[64], share[64];
+            snprintf(braces, sizeof braces, "{%s}", model->params[i].name);
+            snprintf(share, sizeof share, "{1/%s}", model->params[i].name);
+            n_known += strncmp(at, braces, strlen(braces)) == 0 || strncmp(at, share, strlen(share)) == 0;
+        }
+        if (n_known != 1) fail_msg("%s has no such parameter: %s", model->name, at);
+    }
+}
+
 /* Whoever gets a release reads what a model promises: in every language, with the figures that were asked for. */
 static void models_promise_what_their_parameters_say(void **state)
 {
+    static const kn_promise none[] = {{NULL, NULL}};
     size_t n;
     const kn_privacy *const *models = kn_privacy_all(&n);
     for (size_t m = 0; m < n; m++)
         for (int language = 0; language < KN_N_LANGUAGES; language++) {
-            const char *promise = kn_promise_text((kn_language)language, models[m]);
-            assert_non_null(promise);
-            if (language != KN_LANGUAGE_EN && strcmp(promise, models[m]->promise) == 0)
-                fail_msg("language %d lacks what %s promises", language, models[m]->name);
-            assert_non_null(strchr(promise, '{'));
-            for (const char *at = promise; (at = strchr(at, '{')) != NULL; at++) {
-                size_t n_known = 0;
-                for (size_t i = 0; i < models[m]->n_params; i++) {
-                    char braces[64];
-                    snprintf(braces, sizeof braces, "{%s}", models[m]->params[i].name);
-                    n_known += strncmp(at, braces, strlen(braces)) == 0;
-                }
-                if (n_known != 1) fail_msg("%s has no such parameter: %s", models[m]->name, at);
+            const kn_promise *variant = models[m]->variants != NULL ? models[m]->variants : none;
+            for (bool is_last = false; !is_last; variant++) {
+                is_last = variant->when == NULL;
+                const char *promise = kn_promise_text((kn_language)language, models[m], is_last ? NULL : variant);
+                assert_non_null(promise);
+                if (language != KN_LANGUAGE_EN && strcmp(promise, is_last ? models[m]->promise : variant->text) == 0)
+                    fail_msg("language %d lacks what %s promises", language, models[m]->name);
+                check_promise(models[m], promise);
             }
         }
 }

@@ -115,11 +115,21 @@ static const kn_param params[] = {
     {.name = "enhanced", .type = KN_PARAM_BOOL, .preset = "no", .help = "hold frequent values to -ln of their share"},
 };
 
+static const kn_promise variants[] = {
+    {"enhanced=yes",
+     "whoever knows somebody's generalized cells finds no value of {column} more likely than in the whole table by "
+     "more "
+     "than {beta} times its share there, nor by more than that share times the natural logarithm of 1 over it, which "
+     "is less for frequent values"},
+    {NULL, NULL},
+};
+
 const kn_privacy kn_privacy_beta_likeness = {
     .name = "beta-likeness",
     .summary = "no sensitive value becomes much more likely in a class than in the table",
     .promise = "whoever knows somebody's generalized cells finds no value of {column} more likely than in the whole "
                "table by more than {beta} times its share there",
+    .variants = variants,
     .citation = "Cao, Karras, Publishing microdata with a robust privacy guarantee, 2012",
     .params = params,
     .n_params = sizeof params / sizeof *params,

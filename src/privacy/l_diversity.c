@@ -419,10 +419,20 @@ static const kn_param params[] = {
     {.name = "c", .type = KN_PARAM_NUMBER, .min = 1e-9, .max = 1e9, .help = "factor of kind=recursive"},
 };
 
+static const kn_promise variants[] = {
+    {"kind=frequency", "no value of {column} has more than {1/l} of the rows that share their generalized cells"},
+    {"kind=entropy", "among the rows that share their generalized cells, the values of {column} are at least as "
+                     "uncertain, by their entropy, as {l} equally frequent ones"},
+    {"kind=recursive", "among the rows that share their generalized cells, the most frequent value of {column} occurs "
+                       "less than {c} times as often as all values from rank {l} on together"},
+    {NULL, NULL},
+};
+
 const kn_privacy kn_privacy_l_diversity = {
     .name = "l-diversity",
     .summary = "a class has at least l well represented sensitive values",
     .promise = "among those who share their generalized cells, {column} has at least {l} different values",
+    .variants = variants,
     .citation = "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, l-diversity: privacy beyond k-anonymity, 2007",
     .params = params,
     .n_params = sizeof params / sizeof *params,

@@ -28,10 +28,17 @@ typedef struct kn_judgement {
     uint32_t holds, unsure;
 } kn_judgement;
 
+typedef struct kn_promise {
+    const char *when; /* "kind=entropy" */
+    const char *text;
+} kn_promise;
+
 typedef struct kn_privacy {
     const char *name, *summary, *citation;
-    /* For whoever gets the release: what it promises, with parameters in braces. */
+    /* For whoever gets the release: what it promises, with parameters in braces, {1/l} as a share. Where a parameter
+     * changes what it means, `variants` says it otherwise, up to one without `when`. */
     const char *promise;
+    const kn_promise *variants; /* NULL: none */
     const kn_param *params;
     size_t n_params;
     unsigned needs;

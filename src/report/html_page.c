@@ -68,7 +68,7 @@ words page_count(const page *to, uint64_t n)
 }
 
 /* The program runs in the C locale; the decimal sign is the language's. */
-static void decimal_sign(const page *to, char *text)
+void page_decimal_sign(const page *to, char *text)
 {
     char *dot = strchr(text, '.');
     if (dot != NULL && to->language == KN_LANGUAGE_DE) *dot = ',';
@@ -88,7 +88,7 @@ words page_number(const page *to, double x)
         return result;
     }
     snprintf(result.text, sizeof result.text, "%.4g", x);
-    decimal_sign(to, result.text);
+    page_decimal_sign(to, result.text);
     return result;
 }
 
@@ -109,7 +109,7 @@ words page_percent(const page *to, double share)
         if (result.text[n - 1] == '.') n--;
     }
     strcpy(result.text + n, to->language == KN_LANGUAGE_DE ? " %" : "%");
-    decimal_sign(to, result.text);
+    page_decimal_sign(to, result.text);
     return result;
 }
 

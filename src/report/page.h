@@ -21,9 +21,10 @@ typedef struct words {
 } words;
 
 const char *page_text(const page *to, kn_text text);
-words page_count(const page *to, uint64_t n);     /* 30,162 or 30.162 */
-words page_number(const page *to, double x);      /* four digits; a dash for NAN */
-words page_percent(const page *to, double share); /* 12.3% or 12,3 % */
+words page_count(const page *to, uint64_t n);         /* 30,162 or 30.162 */
+words page_number(const page *to, double x);          /* four digits; a dash for NAN */
+words page_percent(const page *to, double share);     /* 12.3% or 12,3 % */
+void page_decimal_sign(const page *to, char *number); /* 0.5 or 0,5 */
 
 void page_raw(page *to, const char *html);
 void page_escape(page *to, const char *text, size_t n_bytes);

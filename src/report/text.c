@@ -29,7 +29,7 @@ static const struct {
 };
 
 static const struct {
-    const char *name, *text;
+    const char *name, *when, *text;
 } german_promises[] = {
 #include "report/promises_de.h"
 };
@@ -65,9 +65,13 @@ const char *kn_measure_text(kn_language language, const kn_measure *measure)
     return measure->summary;
 }
 
-const char *kn_promise_text(kn_language language, const kn_privacy *model)
+static bool is_same(const char *a, const char *b) { return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0; }
+
+const char *kn_promise_text(kn_language language, const kn_privacy *model, const kn_promise *variant)
 {
+    const char *when = variant != NULL ? variant->when : NULL;
     for (size_t i = 0; language == KN_LANGUAGE_DE && i < sizeof german_promises / sizeof *german_promises; i++)
-        if (strcmp(german_promises[i].name, model->name) == 0) return german_promises[i].text;
-    return model->promise;
+        if (strcmp(german_promises[i].name, model->name) == 0 && is_same(german_promises[i].when, when))
+            return german_promises[i].text;
+    return variant != NULL ? variant->text : model->promise;
 }

@@ -358,7 +358,7 @@ const char *kn_text_get(kn_language language, kn_unit unit, kn_text text);
 const kn_catalogue *kn_language_sentences(kn_language language);
 /* What a measure is about: its summary, or what the language has for it. */
 const char *kn_measure_text(kn_language language, const kn_measure *measure);
-/* What a model promises, with its parameters in braces. */
-const char *kn_promise_text(kn_language language, const kn_privacy *model);
+/* What a model promises, with its parameters in braces; `variant` is one of the model's, or NULL. */
+const char *kn_promise_text(kn_language language, const kn_privacy *model, const kn_promise *variant);
 
 #endif
