@@ -133,20 +133,27 @@ static const char *text_of(const kn_yaml *node, const char *key)
     return value->is_plain && strcmp(value->text, "null") == 0 ? NULL : value->text;
 }
 
+/* Each by itself: a member may hold commas. */
 static void put_members(page *to, const kn_yaml *members)
 {
-    kn_buffer list = {0};
+    const char *text = page_text(to, KN_TEXT_BOOK_ONE_OF), *behind = strstr(text, "%s");
     size_t n = 0;
+    page_raw(to, "<td class=\"v\">");
+    page_escape(to, text, (size_t)(behind - text));
     for (const kn_yaml *member = members->first; member != NULL; member = member->next, n++) {
         if (n >= MOST_MEMBERS) continue;
         const bool is_null = member->is_plain && member->text != NULL && strcmp(member->text, "null") == 0;
-        kn_buffer_text(&list, n > 0 ? ", " : "");
-        kn_buffer_text(&list, is_null ? page_text(to, KN_TEXT_BOOK_MISSING) : member->text != NULL ? member->text : "");
+        if (n > 0) page_raw(to, ", ");
+        if (is_null) page_escaped(to, page_text(to, KN_TEXT_BOOK_MISSING));
+        else {
+            page_raw(to, "<code>");
+            page_escaped(to, member->text != NULL ? member->text : "");
+            page_raw(to, "</code>");
+        }
     }
-    if (n > MOST_MEMBERS) kn_buffer_text(&list, ", …");
-    page_say(to, "td class=\"v\"", KN_TEXT_BOOK_ONE_OF, list.failed || list.n == 0 ? "" : list.bytes, NULL, NULL);
-    to->out.failed |= list.failed;
-    kn_buffer_free(&list);
+    if (n > MOST_MEMBERS) page_raw(to, ", …");
+    page_escaped(to, behind + 2);
+    page_raw(to, "</td>");
 }
 
 /* An end of an interval as a person writes it: JSON has 30 as 30.0. */

@@ -28,6 +28,7 @@ static const char style[] =
     ".n{text-align:right;font-variant-numeric:tabular-nums}td:last-child,th:last-child{padding-right:0}"
     /* names and cells may be of any length: they break rather than make a table wider than it has to be */
     "tbody th,.v{overflow-wrap:anywhere;min-width:5.5rem}.l{white-space:nowrap}caption{overflow-wrap:anywhere}"
+    ".v code{background:#f1f3f6;padding:0 .2em;border-radius:.2em}"
     "code{font:.9em/1.4 ui-monospace,'Liberation Mono',monospace;overflow-wrap:anywhere}"
     "figure{margin:1rem 0}svg{display:block;width:100%;max-width:30rem;height:auto}"
     "svg text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'Liberation Sans',sans-serif;fill:var(--ink)}"
