@@ -34,6 +34,19 @@ uint32_t kn_character_next(const char **at)
     return character;
 }
 
+bool kn_has_right_to_left(const char *text)
+{
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {{0x590, 0x8FF}, {0xFB1D, 0xFDFF}, {0xFE70, 0xFEFC}, {0x10800, 0x10FFF}, {0x1E800, 0x1EFFF}};
+    while (*text != '\0') {
+        const uint32_t character = kn_character_next(&text);
+        for (size_t i = 0; character >= ranges[0].first && i < sizeof ranges / sizeof *ranges; i++)
+            if (character >= ranges[i].first && character <= ranges[i].last) return true;
+    }
+    return false;
+}
+
 size_t kn_text_cut(const char *text, size_t n_bytes, size_t most)
 {
     if (n_bytes <= most) return n_bytes;

@@ -17,6 +17,12 @@ uint32_t kn_character_next(const char **at);
 /* How much of a text to show where there is room for `most` bytes: all of it, or as much as ends between characters. */
 size_t kn_text_cut(const char *text, size_t n_bytes, size_t most);
 
+/* Does it hold letters that are written from right to left? In a text of the other direction such a text, and whatever
+ * signs stand behind it, comes out in an order that nobody wrote, unless it is isolated. */
+bool kn_has_right_to_left(const char *text);
+#define KN_ISOLATE     "\xE2\x81\xA8" /* U+2068, as <bdi> in HTML */
+#define KN_ISOLATE_END "\xE2\x81\xA9" /* U+2069 */
+
 /* Makes UTF-8 of a text that printf cut inside a character ("%.40s"): an ellipsis takes the place of what is left of
  * it. Other bytes that are no character, as file names may have, become U+FFFD. `text` has room for `n_bytes`, the NUL
  * among them; what finds none at its end is left out. */

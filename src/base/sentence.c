@@ -88,10 +88,13 @@ static const char *find_pieces(const char **pieces, char *kinds, const char *sen
 
 static void append_piece(kn_buffer *out, const char *piece, char kind, const kn_catalogue *catalogue)
 {
+    const bool isolate = kind == 's' && catalogue != NULL && catalogue->isolates && kn_has_right_to_left(piece);
+    if (isolate) kn_buffer_text(out, KN_ISOLATE);
     if (kind == 'p') kn_sentence_text(out, piece, catalogue);
     else if (kind == 's' || catalogue == NULL) kn_buffer_text(out, piece);
     else
         for (; *piece != '\0'; piece++) kn_buffer_char(out, *piece == '.' ? catalogue->decimal : *piece);
+    if (isolate) kn_buffer_text(out, KN_ISOLATE_END);
 }
 
 const char *kn_sentence_text(kn_buffer *out, const char *sentences, const kn_catalogue *catalogue)
@@ -100,12 +103,13 @@ const char *kn_sentence_text(kn_buffer *out, const char *sentences, const kn_cat
     char kinds[MAX_PIECES];
     size_t id = (size_t)(unsigned char)sentences[0] << 8 | (unsigned char)sentences[1], next = 0;
     end = find_pieces(pieces, kinds, sentences);
-    for (const char *at = catalogue != NULL ? catalogue->texts[id] : english[id]; *at != '\0'; at++) {
+    const bool is_english = catalogue == NULL || catalogue->texts == NULL;
+    for (const char *at = is_english ? english[id] : catalogue->texts[id]; *at != '\0'; at++) {
         if (*at != '%') {
             kn_buffer_char(out, *at);
             continue;
         }
-        size_t piece = catalogue != NULL ? (size_t)(at[1] - '1') : next++;
+        size_t piece = is_english ? next++ : (size_t)(at[1] - '1');
         append_piece(out, pieces[piece], kinds[piece], catalogue);
         at++;
     }

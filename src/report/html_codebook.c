@@ -147,7 +147,7 @@ static void put_members(page *to, const kn_yaml *members)
         if (is_null) page_escaped(to, page_text(to, KN_TEXT_BOOK_MISSING));
         else {
             page_raw(to, "<code>");
-            page_escaped(to, member->text != NULL ? member->text : "");
+            page_user(to, member->text != NULL ? member->text : "");
             page_raw(to, "</code>");
         }
     }

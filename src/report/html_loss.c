@@ -40,10 +40,10 @@ static void cell_shown(page *to, const kn_report *report, uint32_t q, const kn_c
     kn_buffer text = {0};
     kn_cell_text(&text, cell, release->tuples->domains[q], release->sets);
     const size_t n = kn_text_cut(text.bytes, text.n, SHOWN);
-    const bool is_label = n > 0 && n <= MOST_LABEL; /* which does not break, as sets do */
-    if (is_label) page_raw(to, "<span class=\"l\">");
+    const bool is_label = n <= MOST_LABEL; /* which does not break, as sets do */
+    if (n > 0) page_raw(to, is_label ? "<bdi class=\"l\">" : "<bdi>");
     if (n > 0) page_escape(to, text.bytes, n);
-    if (is_label) page_raw(to, "</span>");
+    if (n > 0) page_raw(to, "</bdi>");
     if (text.n > n) page_raw(to, KN_ELLIPSIS);
     if (text.n == 0) page_raw(to, "–");
     if (text.failed) to->out.failed = true;
@@ -293,7 +293,7 @@ static void class_cells(page *to, const kn_report *report, const kn_cell *cells)
     if (list) page_raw(to, "<td class=\"v\">");
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         page_raw(to, !list ? "<td class=\"v\">" : q > 0 ? "; " : "");
-        if (list) page_escaped(to, tuples->domains[q]->name);
+        if (list) page_user(to, tuples->domains[q]->name);
         if (list) page_raw(to, " ");
         cell_shown(to, report, q, &cells[q]);
         if (!list) page_raw(to, "</td>");

@@ -1,6 +1,8 @@
 /* The page around a report, its tables and its texts. No script, no network: style and pictures are inside the file. */
 #include "report/page.h"
 
+#include "base/characters.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -136,7 +138,15 @@ void page_escape(page *to, const char *text, size_t n_bytes)
 
 void page_escaped(page *to, const char *text) { page_escape(to, text, strlen(text)); }
 
-static void say_text(page *to, kn_text text, const char *a, const char *b, const char *c)
+void page_user(page *to, const char *text)
+{
+    const bool isolate = kn_has_right_to_left(text);
+    if (isolate) page_raw(to, "<bdi>");
+    page_escaped(to, text);
+    if (isolate) page_raw(to, "</bdi>");
+}
+
+static void say_text(page *to, kn_text text, const char *a, const char *b, const char *c, bool is_attribute)
 {
     const char *arguments[] = {a, b, c};
     size_t n = 0;
@@ -145,7 +155,7 @@ static void say_text(page *to, kn_text text, const char *a, const char *b, const
         page_escape(to, at, plain);
         at += plain;
         if (*at == '\0') break;
-        if (n < 3 && arguments[n] != NULL) page_escaped(to, arguments[n]);
+        if (n < 3 && arguments[n] != NULL) (is_attribute ? page_escaped : page_user)(to, arguments[n]);
         n++;
         at += 2; /* %s */
     }
@@ -154,7 +164,7 @@ static void say_text(page *to, kn_text text, const char *a, const char *b, const
 void page_say(page *to, const char *element, kn_text text, const char *a, const char *b, const char *c)
 {
     kn_buffer_printf(&to->out, "<%s>", element);
-    say_text(to, text, a, b, c);
+    say_text(to, text, a, b, c, false);
     kn_buffer_printf(&to->out, "</%.*s>\n", (int)strcspn(element, " "), element);
 }
 
@@ -197,7 +207,7 @@ void page_section_end(page *to) { page_raw(to, "</section>\n"); }
 void page_table(page *to, kn_text caption, const char *a, const char *b)
 {
     page_raw(to, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
-    say_text(to, caption, a, b, NULL);
+    say_text(to, caption, a, b, NULL, true);
     page_raw(to, "\">\n<table>\n");
     page_say(to, "caption", caption, a, b, NULL);
 }

@@ -247,7 +247,7 @@ static void column_sets(page *to, const kn_report *report)
         for (uint32_t q = 0; q < tuples->n_qis; q++) {
             if (!(set->columns >> q & 1)) continue;
             if (!first) page_raw(to, ", ");
-            page_escaped(to, tuples->domains[q]->name);
+            page_user(to, tuples->domains[q]->name);
             first = false;
         }
         page_raw(to, "</th>");
@@ -306,7 +306,7 @@ static void attack(page *to, const kn_report *report)
         page_raw(to, "<th scope=\"row\">");
         page_escaped(to, page_text(to, KN_TEXT_CERTAIN));
         page_raw(to, ": ");
-        page_escaped(to, table->columns[c].name);
+        page_user(to, table->columns[c].name);
         page_raw(to, "</th>");
         page_td_figure(to, page_count(to, found->n_disclosed[s++]).text);
         page_row_end(to);

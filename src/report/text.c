@@ -54,8 +54,8 @@ const char *kn_text_get(kn_language language, kn_unit unit, kn_text text)
 
 const kn_catalogue *kn_language_sentences(kn_language language)
 {
-    static const kn_catalogue german = {german_sentences, ','};
-    return language == KN_LANGUAGE_DE ? &german : NULL;
+    static const kn_catalogue english = {NULL, '.', true}, german = {german_sentences, ',', true};
+    return language == KN_LANGUAGE_DE ? &german : &english;
 }
 
 const char *kn_measure_text(kn_language language, const kn_measure *measure)

@@ -354,7 +354,7 @@ typedef enum kn_text {
 } kn_text;
 
 const char *kn_text_get(kn_language language, kn_unit unit, kn_text text);
-/* What a language has for the sentences of other parts; NULL for English. */
+/* What a language has for the sentences of other parts, on a page. */
 const kn_catalogue *kn_language_sentences(kn_language language);
 /* What a measure is about: its summary, or what the language has for it. */
 const char *kn_measure_text(kn_language language, const kn_measure *measure);
