@@ -55,7 +55,7 @@ def problems(release, page, secrets):
             continue
         cells = collections.Counter(row[column] for row in rows)
         listed = {row[0]: count(row[-2]) for row in table["rows"][1:]}
-        special = {cell: n for cell, n in listed.items() if cell in ("other values", "(empty)") or cell.endswith(" more labels")}
+        special = {cell: n for cell, n in listed.items() if cell in ("other values", "(empty)") or cell.endswith((" more labels", " more label"))}
         named = {cell: n for cell, n in listed.items() if cell not in special}
         others = sum(n for cell, n in special.items() if cell != "(empty)")
         found += [f"{column}: {cell} in {n} rows, not {cells[cell]}" for cell, n in named.items() if cells[cell] != n]

@@ -180,6 +180,47 @@ static void a_sentence_is_said_around_the_user_s_words(void **state)
     kn_free(text);
 }
 
+/* Every "[" of a text has its "|" and its "]", and no argument between them. */
+static void check_words(const char *text)
+{
+    for (const char *at = strchr(text, '['); at != NULL; at = strchr(at, '[')) {
+        const size_t one = strcspn(at + 1, "|[]%"), many = strcspn(at + 2 + one, "|[]%");
+        if (at[1 + one] != '|' || at[2 + one + many] != ']') fail_msg("no two words: '%s'", at);
+        at++;
+    }
+}
+
+static void one_is_said_otherwise_than_many(void **state)
+{
+    static const struct {
+        unsigned n_rows, n_columns;
+        const char *english, *german;
+    } cases[] = {{1, 1, "1 row, 1 column", "1 Zeile, 1 Spalte"},
+                 {1, 2, "1 row, 2 columns", "1 Zeile, 2 Spalten"},
+                 {11, 1, "11 rows, 1 column", "11 Zeilen, 1 Spalte"},
+                 {0, 21, "0 rows, 21 columns", "0 Zeilen, 21 Spalten"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_buffer said = KN_SAID(KN_SAY_TABLE_SIZE, kn_piece_number("%u", cases[i].n_rows),
+                                 kn_piece_number("%u", cases[i].n_columns));
+        says(&said, 0, KN_LANGUAGE_EN, cases[i].english);
+        says(&said, 0, KN_LANGUAGE_DE, cases[i].german);
+        kn_buffer_free(&said);
+    }
+    kn_buffer least = KN_SAID(KN_SAY_AT_LEAST, kn_piece_number("%u", 1u), kn_piece_part(kn_said(KN_SAY_OF_ROWS)));
+    says(&least, 0, KN_LANGUAGE_EN, "at least 1 row");
+    says(&least, 0, KN_LANGUAGE_DE, "mindestens 1 Zeile");
+    kn_buffer_free(&least);
+    for (int language = 0; language < KN_N_LANGUAGES; language++) {
+        const kn_catalogue *catalogue = kn_language_sentences((kn_language)language);
+        for (int id = 1; id < KN_N_SENTENCES; id++)
+            check_words(catalogue->texts != NULL ? catalogue->texts[id] : kn_sentence_english((kn_say)id));
+        for (int text = 0; text < KN_N_TEXTS; text++) {
+            check_words(kn_text_get((kn_language)language, KN_UNIT_PERSON, (kn_text)text));
+            check_words(kn_text_get((kn_language)language, KN_UNIT_HOUSEHOLD, (kn_text)text));
+        }
+    }
+}
+
 static void numbers_are_written_as_the_language_writes_them(void **state)
 {
     page en = {.language = KN_LANGUAGE_EN}, de = {.language = KN_LANGUAGE_DE};
@@ -456,6 +497,7 @@ int main(void)
         cmocka_unit_test(measures_and_checks_are_translated),
         cmocka_unit_test(models_promise_what_their_parameters_say),
         cmocka_unit_test(a_sentence_is_said_around_the_user_s_words),
+        cmocka_unit_test(one_is_said_otherwise_than_many),
         cmocka_unit_test(numbers_are_written_as_the_language_writes_them),
         cmocka_unit_test(the_hash_is_sha_256),
         cmocka_unit_test(a_report_is_sound_in_every_language),

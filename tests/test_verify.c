@@ -1904,7 +1904,7 @@ static void populations_are_counted_like_a_loop_does(void **state)
             .columns = d.columns, .n_columns = 4, .models = &model, .n_models = 1, .max_suppressed = -1};
         sprintf(params, "k=%d,population=%s", least + 1, path);
         kn_verdict *verdict = verify_texts(&request, r.release_text, NULL);
-        assert_check(verdict, "k-map", KN_CHECK_BROKEN, "persons of the population");
+        assert_check(verdict, "k-map", KN_CHECK_BROKEN, "of the population");
         assert_true(find_check(verdict, "k-map")->worst == least);
         kn_verdict_free(verdict);
         if (least > 0) {

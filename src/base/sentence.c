@@ -86,34 +86,52 @@ static const char *find_pieces(const char **pieces, char *kinds, const char *sen
     return sentence;
 }
 
-static void append_piece(kn_buffer *out, const char *piece, char kind, const kn_catalogue *catalogue)
+const char *kn_word_for(size_t *n_bytes, const char **at, bool is_one)
+{
+    const char *one = *at + 1, *many = strchr(one, '|') + 1, *end = strchr(many, ']');
+    *n_bytes = (size_t)(is_one ? many - 1 - one : end - many);
+    *at = end + 1;
+    return is_one ? one : many;
+}
+
+static const char *say(kn_buffer *out, const char *sentences, const kn_catalogue *catalogue, bool *is_one);
+
+static void say_piece(kn_buffer *out, const char *piece, char kind, const kn_catalogue *catalogue, bool *is_one)
 {
     const bool isolate = kind == 's' && catalogue != NULL && catalogue->isolates && kn_has_right_to_left(piece);
+    if (kind == 'n') *is_one = strcmp(piece, "1") == 0;
     if (isolate) kn_buffer_text(out, KN_ISOLATE);
-    if (kind == 'p') kn_sentence_text(out, piece, catalogue);
+    if (kind == 'p') say(out, piece, catalogue, is_one);
     else if (kind == 's' || catalogue == NULL) kn_buffer_text(out, piece);
     else
         for (; *piece != '\0'; piece++) kn_buffer_char(out, *piece == '.' ? catalogue->decimal : *piece);
     if (isolate) kn_buffer_text(out, KN_ISOLATE_END);
 }
 
-const char *kn_sentence_text(kn_buffer *out, const char *sentences, const kn_catalogue *catalogue)
+static const char *say(kn_buffer *out, const char *sentences, const kn_catalogue *catalogue, bool *is_one)
 {
     const char *pieces[MAX_PIECES], *end;
     char kinds[MAX_PIECES];
-    size_t id = (size_t)(unsigned char)sentences[0] << 8 | (unsigned char)sentences[1], next = 0;
+    size_t id = (size_t)(unsigned char)sentences[0] << 8 | (unsigned char)sentences[1], next = 0, n_word;
     end = find_pieces(pieces, kinds, sentences);
     const bool is_english = catalogue == NULL || catalogue->texts == NULL;
-    for (const char *at = is_english ? english[id] : catalogue->texts[id]; *at != '\0'; at++) {
-        if (*at != '%') {
-            kn_buffer_char(out, *at);
-            continue;
-        }
-        size_t piece = is_english ? next++ : (size_t)(at[1] - '1');
-        append_piece(out, pieces[piece], kinds[piece], catalogue);
-        at++;
+    for (const char *at = is_english ? english[id] : catalogue->texts[id]; *at != '\0';) {
+        if (*at == '[') {
+            const char *word = kn_word_for(&n_word, &at, *is_one);
+            kn_buffer_append(out, word, n_word);
+        } else if (*at == '%') {
+            const size_t piece = is_english ? next++ : (size_t)(at[1] - '1');
+            say_piece(out, pieces[piece], kinds[piece], catalogue, is_one);
+            at += 2;
+        } else kn_buffer_char(out, *at++);
     }
     return end;
+}
+
+const char *kn_sentence_text(kn_buffer *out, const char *sentences, const kn_catalogue *catalogue)
+{
+    bool is_one = false;
+    return say(out, sentences, catalogue, &is_one);
 }
 
 void kn_sentence_say(kn_buffer *out, kn_buffer sentence, const kn_catalogue *catalogue)

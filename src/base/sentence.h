@@ -42,6 +42,10 @@ kn_piece kn_piece_part(kn_buffer part);   /* gives it away */
 kn_buffer kn_sentence_make(kn_say id, kn_piece *pieces); /* pieces: a last one without a kind */
 static inline kn_buffer kn_said(kn_say id) { return kn_sentence_make(id, (kn_piece[]){{.kind = '\0'}}); }
 
+/* Where a text says "[row|rows]", the first word is for one, the second for any other number: the last one said before
+ * it, in an outer sentence if there is none. *at, which stands at the bracket, is moved behind it. */
+const char *kn_word_for(size_t *n_bytes, const char **at, bool is_one);
+
 /* Puts one more sentence, which is given away, behind those of a list. */
 void kn_sentences_add(kn_buffer *list, kn_buffer sentence);
 /* "first; more": `more` is given away. Nothing becomes `more`. */

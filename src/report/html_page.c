@@ -149,15 +149,21 @@ void page_user(page *to, const char *text)
 static void say_text(page *to, kn_text text, const char *a, const char *b, const char *c, bool is_attribute)
 {
     const char *arguments[] = {a, b, c};
-    size_t n = 0;
+    size_t n = 0, n_word;
+    bool is_one = false;
     for (const char *at = page_text(to, text); *at != '\0';) {
-        size_t plain = strcspn(at, "%");
-        page_escape(to, at, plain);
-        at += plain;
-        if (*at == '\0') break;
-        if (n < 3 && arguments[n] != NULL) (is_attribute ? page_escaped : page_user)(to, arguments[n]);
-        n++;
-        at += 2; /* %s */
+        const size_t n_plain = strcspn(at, "%[");
+        page_escape(to, at, n_plain);
+        at += n_plain;
+        if (*at == '[') {
+            const char *word = kn_word_for(&n_word, &at, is_one);
+            page_escape(to, word, n_word);
+        } else if (*at == '%') {
+            const char *argument = n < 3 ? arguments[n++] : NULL;
+            is_one = argument != NULL && strcmp(argument, "1") == 0;
+            if (argument != NULL) (is_attribute ? page_escaped : page_user)(to, argument);
+            at += 2; /* %s */
+        }
     }
 }
 

@@ -52,7 +52,26 @@ static void size_lines(kn_buffer *out, const kn_risk_sizes *sizes, kn_unit unit)
         kn_buffer_append(out, item, (size_t)n);
         used += (size_t)n;
     }
-    kn_buffer_printf(out, "%s%s\n", sizes->n_bins > 0 ? " " : "", sizes->n_bins > 0 ? kn_unit_plural(unit) : "none");
+    const uint64_t n = sizes->n_bins == 1 ? sizes->bins[0].n_persons : sizes->n_bins;
+    kn_buffer_printf(out, "%s%s\n", n > 0 ? " " : "", n > 0 ? kn_unit_word(unit, n) : "none");
+}
+
+/* Somebody may be unique on several sets none of which holds another: those are counted, not persons. */
+static void minimal_lines(kn_buffer *out, const kn_report *report)
+{
+    const kn_column_risk *sets = report->sets;
+    const uint64_t n = sets->n_with_minimal;
+    line(out, "minimal");
+    kn_buffer_printf(out, "%s %s %s unique on a set of up to %u column%s\n", page_count(&plain, n).text,
+                     kn_unit_word(report->facts->unit, n), n == 1 ? "is" : "are", sets->max_size,
+                     sets->max_size == 1 ? "" : "s");
+    if (n == 0) return;
+    line(out, "");
+    kn_buffer_text(out, "smallest such sets, of which one may have several: ");
+    for (uint32_t size = 1; size <= sets->max_size; size++)
+        kn_buffer_printf(out, "%s%s of %u", size > 1 ? ", " : "", page_count(&plain, sets->minimal_of_size[size]).text,
+                         size);
+    kn_buffer_text(out, sets->max_size == 1 ? " column\n" : " columns\n");
 }
 
 static void set_lines(kn_buffer *out, const kn_report *report)
@@ -68,14 +87,7 @@ static void set_lines(kn_buffer *out, const kn_report *report)
         set_names(out, report->facts->tuples, set->columns);
         kn_buffer_char(out, '\n');
     }
-    line(out, "minimal");
-    kn_buffer_printf(out, "%s %s are unique on a set of up to %u columns (",
-                     page_count(&plain, report->sets->n_with_minimal).text, kn_unit_plural(report->facts->unit),
-                     report->sets->max_size);
-    for (uint32_t size = 1; size <= report->sets->max_size; size++)
-        kn_buffer_printf(out, "%ssize %u: %s", size > 1 ? ", " : "", size,
-                         page_count(&plain, report->sets->minimal_of_size[size]).text);
-    kn_buffer_text(out, ")\n");
+    minimal_lines(out, report);
 }
 
 static void disclosure_lines(kn_buffer *out, const kn_report *report)
@@ -86,7 +98,8 @@ static void disclosure_lines(kn_buffer *out, const kn_report *report)
         line(out, s == 0 ? "learned" : "");
         kn_buffer_printf(out, "%s: for certain about %s %s; belief shifts by up to %s\n",
                          tuples->sensitive[s].column->name, page_count(&plain, about->n_certain).text,
-                         kn_unit_plural(report->facts->unit), page_percent(&plain, about->largest_shift).text);
+                         kn_unit_word(report->facts->unit, about->n_certain),
+                         page_percent(&plain, about->largest_shift).text);
         line(out, "");
         kn_buffer_printf(out,
                          "of %s classes %s have one value of it, %s two (who can exclude one knows the other), %s ",
@@ -118,10 +131,10 @@ static void attack_lines(kn_buffer *out, const kn_report *report)
     const kn_table *table = report->facts->table;
     if (found == NULL) return;
     line(out, "attack");
-    kn_buffer_printf(out, "%s named persons: %s fit fewer than %s rows, %s exactly one, %s none\n",
-                     page_count(&plain, found->n_persons).text, page_count(&plain, found->n_fewer_than_k).text,
-                     page_count(&plain, report->attack_k).text, page_count(&plain, found->n_unique).text,
-                     page_count(&plain, found->n_not_found).text);
+    kn_buffer_printf(out, "%s named person%s: %s fit fewer than %s rows, %s exactly one, %s none\n",
+                     page_count(&plain, found->n_persons).text, found->n_persons == 1 ? "" : "s",
+                     page_count(&plain, found->n_fewer_than_k).text, page_count(&plain, report->attack_k).text,
+                     page_count(&plain, found->n_unique).text, page_count(&plain, found->n_not_found).text);
     for (uint32_t c = 0, s = 0; c < table->n_columns; c++) {
         if (table->columns[c].role != KN_ROLE_SENSITIVE) continue;
         line(out, "");
@@ -133,18 +146,19 @@ static void attack_lines(kn_buffer *out, const kn_report *report)
 kn_status kn_report_risk_text(char **out, const kn_report *report, kn_error *err)
 {
     const kn_risk_sizes *sizes = &report->before;
-    const char *unit = kn_unit_plural(report->facts->unit);
+    const kn_unit unit = report->facts->unit;
     kn_buffer text = {0};
     kn_buffer_printf(&text, "%s %s in %s class%s; %s %s alone in theirs\n", page_count(&plain, sizes->n_persons).text,
-                     unit, page_count(&plain, sizes->n_classes).text, sizes->n_classes == 1 ? "" : "es",
-                     page_count(&plain, sizes->n_unique).text, sizes->n_unique == 1 ? "is" : "are");
+                     kn_unit_word(unit, sizes->n_persons), page_count(&plain, sizes->n_classes).text,
+                     sizes->n_classes == 1 ? "" : "es", page_count(&plain, sizes->n_unique).text,
+                     sizes->n_unique == 1 ? "is" : "are");
     range_line(&text, "prosecutor", &sizes->prosecutor);
     range_line(&text, "journalist", &sizes->journalist);
     line(&text, "marketer");
     kn_buffer_printf(&text, "expects to be right about %s\n", page_percent(&plain, sizes->marketer).text);
     line(&text, "exposed");
     kn_buffer_printf(&text, "%s %s in classes smaller than %s (threshold %s)\n",
-                     page_count(&plain, sizes->n_above).text, unit,
+                     page_count(&plain, sizes->n_above).text, kn_unit_word(unit, sizes->n_above),
                      page_count(&plain, kn_risk_smallest_accepted(report->threshold)).text,
                      page_number(&plain, report->threshold).text);
     size_lines(&text, sizes, report->facts->unit);

@@ -1,6 +1,7 @@
 /* Every word of the HTML reports, by name. One file per language: text_en.h and text_de.h; another language is another
- * file and one line in text.c. A test checks that each has every text and the same %s in the same order. What is said
- * otherwise of households stands in text_en_households.h and text_de_households.h.
+ * file and one line in text.c. "[row|rows]" is for one or for many: see kn_word_for. A test checks that each has every
+ * text and the same %s in the same order. What is said otherwise of households stands in text_en_households.h and
+ * text_de_households.h.
  *
  * What other parts of the program say (findings, warnings: base/sentence.h) is looked up by the ids of their sentences,
  * in sentences_de.def; what measures are about by their names. Errors stay English. */

@@ -10,9 +10,9 @@
     [KN_TEXT_HOLDS_ALL] = "Alles Geforderte gilt in der geschriebenen Datei.",
     [KN_TEXT_BROKEN_SOME] = "Etwas Gefordertes gilt NICHT. Diese Datei nicht weitergeben.",
     [KN_TEXT_NOT_VERIFIED] = "Die geschriebene Datei wurde nicht zurückgelesen.",
-    [KN_TEXT_SHORT_PEOPLE] = "%s Personen in %s Klassen; die kleinste Klasse hat %s.",
+    [KN_TEXT_SHORT_PEOPLE] = "%s [Person|Personen] in %s [Klasse|Klassen]; die kleinste Klasse hat %s.",
     [KN_TEXT_HOUSEHOLDS] = "Gezählt werden Haushalte, nach der Spalte %s: Alle in einem zählen zusammen einmal.",
-    [KN_TEXT_SHORT_ROWS] = "%s von %s Zeilen sind in der Freigabe; %s sind unterdrückt.",
+    [KN_TEXT_SHORT_ROWS] = "%s von %s [Zeile ist|Zeilen sind] in der Freigabe; %s [ist|sind] unterdrückt.",
     [KN_TEXT_SHORT_RISK] = "Das höchste Risiko, eine Person zu finden, sinkt von %s auf %s.",
     [KN_TEXT_SHORT_LOSS] = "Der Verlust beträgt %s nach dem Maß %s (0 ist nichts, die ganze Skala alles).",
     [KN_TEXT_SHORT_CAPTION] = "Wovon dieser Bericht handelt", [KN_TEXT_APPENDIX] = "Anhang",
@@ -21,10 +21,11 @@
     [KN_TEXT_SETS] = "Welche Spalten der ursprünglichen Tabelle auf Personen zeigen",
     [KN_TEXT_SETS_ALONE] = "Welche Spalten auf Personen zeigen", [KN_TEXT_WARNINGS] = "Hinweise",
     [KN_TEXT_ASKED] = "Was gefordert war",
-    [KN_TEXT_ASKED_TEXT] = "Die Tabelle %s hat %s Zeilen und %s Spalten. Jede Spalte hat genau eine Rolle.",
+    [KN_TEXT_ASKED_TEXT] =
+        "Die Tabelle %s hat %s [Zeile|Zeilen] und %s [Spalte|Spalten]. Jede Spalte hat genau eine Rolle.",
     [KN_TEXT_ROLE] = "Rolle", [KN_TEXT_TYPE] = "Typ", [KN_TEXT_TECHNIQUE] = "Was mit ihr geschieht",
     [KN_TEXT_BOOK_TITLE] = "Codebuch", [KN_TEXT_BOOK_SUBTITLE] = "Was die Spalten und Zellen von %s bedeuten",
-    [KN_TEXT_BOOK_SIZE] = "Die Tabelle hat %s Zeilen und %s Spalten.",
+    [KN_TEXT_BOOK_SIZE] = "Die Tabelle hat %s [Zeile|Zeilen] und %s [Spalte|Spalten].",
     [KN_TEXT_BOOK_WHY] = "Sie handelt von Menschen. Damit niemand darin gefunden werden kann, sagen manche Zellen "
                          "weniger, als erhoben wurde: einen Bereich, eine Gruppe oder nichts anstelle eines Wertes. "
                          "Was eine Zelle sagt, trifft auf ihre Zeile zu.",
@@ -53,8 +54,9 @@
     [KN_TEXT_BOOK_AND_LESS] = "%s und weniger", [KN_TEXT_BOOK_BELOW] = "weniger als %s",
     [KN_TEXT_BOOK_ONE_OF] = "eines von: %s", [KN_TEXT_BOOK_BEGINS] = "beginnt mit %s, höchstens %s Zeichen",
     [KN_TEXT_BOOK_ENDS] = "endet mit %s, höchstens %s Zeichen", [KN_TEXT_BOOK_GROUP] = "eine Gruppe von Werten",
-    [KN_TEXT_BOOK_MORE] = "%s weitere Bezeichnungen", [KN_TEXT_BOOK_MORE_MEANS] = "Bereiche oder Gruppen wie oben",
-    [KN_TEXT_BOOK_MANY] = "%s verschiedene Werte.", [KN_TEXT_BOOK_MANY_FROM] = "%s verschiedene Werte, von %s bis %s.",
+    [KN_TEXT_BOOK_MORE] = "%s weitere [Bezeichnung|Bezeichnungen]",
+    [KN_TEXT_BOOK_MORE_MEANS] = "Bereiche oder Gruppen wie oben", [KN_TEXT_BOOK_MANY] = "%s verschiedene Werte.",
+    [KN_TEXT_BOOK_MANY_FROM] = "%s verschiedene Werte, von %s bis %s.",
     [KN_TEXT_BOOK_DERIVED] = "Aus Daten derselben Zeile berechnet: %s.",
     [KN_TEXT_BOOK_GRID] = "Bereiche beginnen und enden in Schritten von: %s.",
     [KN_TEXT_BOOK_TOP] = "Ab %s haben alle denselben Wert.",
@@ -95,7 +97,7 @@
     [KN_TEXT_TECH_COPIED] = "unverändert übernommen",
     [KN_TEXT_TECH_SENSITIVE] = "unverändert übernommen; die Modelle unten schützen sie",
     [KN_TEXT_TECH_SENSITIVE_BARE] = "unverändert übernommen; kein Modell schützt sie",
-    [KN_TEXT_TECH_TREE] = "entlang ihrer Hierarchie verallgemeinert (%s Stufen)",
+    [KN_TEXT_TECH_TREE] = "entlang ihrer Hierarchie verallgemeinert (%s [Stufe|Stufen])",
     [KN_TEXT_TECH_TREE_LEVEL] = "auf Stufe %s von %s ihrer Hierarchie verallgemeinert",
     [KN_TEXT_TECH_RANGES] = "zu Intervallen verallgemeinert",
     [KN_TEXT_TECH_SETS] = "zu Mengen von Werten verallgemeinert",
@@ -204,9 +206,10 @@
         "Wie viele Personen in Klassen welcher Größe stehen: Eine Klasse ist eine Gruppe mit denselben "
         "Quasi-Identifikatoren. Eine Klasse mit einer Person ist jemand, auf den sie allein schon zeigen.",
     [KN_TEXT_SIZES_DESC_ALONE] = "Ein Balken je Klassengröße.",
-    [KN_TEXT_RISK_SINGLED] = "Auf %s von %s Personen zeigen die Quasi-Identifikatoren allein.",
-    [KN_TEXT_RISK_SMALL] = "%s von %s Personen teilen ihre Quasi-Identifikatoren mit zu wenigen anderen: Ihre Klasse "
-                           "hat weniger als %s Personen.",
+    [KN_TEXT_RISK_SINGLED] = "Auf %s von %s [Person|Personen] zeigen die Quasi-Identifikatoren allein.",
+    [KN_TEXT_RISK_SMALL] =
+        "%s von %s [Person|Personen]: Zu wenige andere haben dieselben Quasi-Identifikatoren, die Klasse "
+        "hat weniger als %s Personen.",
     [KN_TEXT_RISK_HIDDEN] = "Jede Person steht in einer Klasse von mindestens %s; verlangt waren %s.",
     [KN_TEXT_PROSECUTOR_HIGHEST] = "Ankläger, höchstes", [KN_TEXT_PROSECUTOR_AVERAGE] = "Ankläger, Durchschnitt",
     [KN_TEXT_PROSECUTOR_LOWEST] = "Ankläger, niedrigstes", [KN_TEXT_JOURNALIST_HIGHEST] = "Journalist, höchstes",
@@ -225,8 +228,9 @@
                                "Hierarchie dieser Spalte, oder Zahlen in einem Zehntel ihrer Spanne",
     [KN_TEXT_OF_CLASSES] = "%s von %s",
     [KN_TEXT_SETS_CAPTION] = "Spalten, die Personen herausgreifen; keine Menge enthält eine andere",
-    [KN_TEXT_SETS_TEXT] = "Alle Mengen von bis zu %s Quasi-Identifikatoren wurden betrachtet. %s Personen sind auf "
-                          "mindestens einer davon einzigartig.",
+    [KN_TEXT_SETS_TEXT] =
+        "Alle Mengen von bis zu %s Quasi-Identifikatoren wurden betrachtet. %s [Person ist|Personen sind] auf "
+        "mindestens einer davon einzigartig.",
     [KN_TEXT_COLUMNS] = "Spalten", [KN_TEXT_SINGLED_OUT] = "Herausgesonderte Personen",
     [KN_TEXT_MINIMAL] = "davon auf keiner kleineren Menge",
     [KN_TEXT_ESTIMATE_CAPTION] = "Geschätzte Einzigartige in einer Bevölkerung von %s (Auswahlsatz %s)",
@@ -253,7 +257,7 @@
         "Spalten.",
     [KN_TEXT_INFERENCE] = "Inferenz",
     [KN_TEXT_INFERENCE_TEXT] =
-        "Lässt sich etwas über eine Person erfahren, ohne ihre Zeile zu finden? Bei %s Personen haben "
+        "Lässt sich etwas über eine Person erfahren, ohne ihre Zeile zu finden? Bei %s [Person|Personen] haben "
         "alle in ihrer Klasse denselben sensiblen Wert; dieser Wert wird damit bekannt.",
     [KN_TEXT_INFERENCE_NONE] = "Keine Spalte wurde als sensibel genannt; über Inferenz wird daher nichts ausgesagt.",
     [KN_TEXT_INFERENCE_MODELS] = "Modelle, die das begrenzen: %s.",

@@ -1,6 +1,6 @@
 /* German, where households are counted instead of persons. Included by text.c; what is not here is as in text_de.h. */
 [KN_TEXT_PERSONS] = "Haushalte",
-    [KN_TEXT_SHORT_PEOPLE] = "%s Haushalte in %s Klassen; die kleinste Klasse hat %s.",
+    [KN_TEXT_SHORT_PEOPLE] = "%s [Haushalt|Haushalte] in %s [Klasse|Klassen]; die kleinste Klasse hat %s.",
     [KN_TEXT_SHORT_RISK] = "Das höchste Risiko, einen Haushalt zu finden, sinkt von %s auf %s.",
     [KN_TEXT_SETS] = "Welche Spalten der ursprünglichen Tabelle auf Haushalte zeigen",
     [KN_TEXT_SETS_ALONE] = "Welche Spalten auf Haushalte zeigen",
@@ -26,9 +26,10 @@
     [KN_TEXT_SIZES_TEXT_ALONE] =
         "Wie viele Haushalte in Klassen welcher Größe stehen: Eine Klasse ist eine Gruppe mit denselben "
         "Quasi-Identifikatoren. Eine Klasse mit einem Haushalt ist einer, auf den sie allein schon zeigen.",
-    [KN_TEXT_RISK_SINGLED] = "Auf %s von %s Haushalten zeigen die Quasi-Identifikatoren allein.",
-    [KN_TEXT_RISK_SMALL] = "%s von %s Haushalten teilen ihre Quasi-Identifikatoren mit zu wenigen anderen: Ihre Klasse "
-                           "hat weniger als %s Haushalte.",
+    [KN_TEXT_RISK_SINGLED] = "Auf %s von %s [Haushalt|Haushalten] zeigen die Quasi-Identifikatoren allein.",
+    [KN_TEXT_RISK_SMALL] =
+        "%s von %s [Haushalt|Haushalten]: Zu wenige andere haben dieselben Quasi-Identifikatoren, die Klasse "
+        "hat weniger als %s Haushalte.",
     [KN_TEXT_RISK_HIDDEN] = "Jeder Haushalt steht in einer Klasse von mindestens %s; verlangt waren %s.",
     [KN_TEXT_ABOVE] = "Haushalte in Klassen kleiner als %s (Schwelle %s)",
     [KN_TEXT_UNIQUE] = "Haushalte allein in ihrer Klasse",

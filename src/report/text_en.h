@@ -10,9 +10,9 @@
     [KN_TEXT_HOLDS_ALL] = "Everything that was asked for holds in the written file.",
     [KN_TEXT_BROKEN_SOME] = "Something that was asked for does NOT hold. Do not release this file.",
     [KN_TEXT_NOT_VERIFIED] = "The written file was not read back.",
-    [KN_TEXT_SHORT_PEOPLE] = "%s persons in %s classes; the smallest class has %s.",
+    [KN_TEXT_SHORT_PEOPLE] = "%s [person|persons] in %s [class|classes]; the smallest class has %s.",
     [KN_TEXT_HOUSEHOLDS] = "Households are counted, by the column %s: everybody in one counts once, together.",
-    [KN_TEXT_SHORT_ROWS] = "%s of %s rows are in the release; %s are suppressed.",
+    [KN_TEXT_SHORT_ROWS] = "%s of %s [row is|rows are] in the release; %s [is|are] suppressed.",
     [KN_TEXT_SHORT_RISK] = "The highest risk of finding one person falls from %s to %s.",
     [KN_TEXT_SHORT_LOSS] = "The loss is %s by the measure %s (0 is nothing, the whole scale is everything).",
     [KN_TEXT_SHORT_CAPTION] = "What this report is about", [KN_TEXT_APPENDIX] = "Appendix",
@@ -20,10 +20,10 @@
     [KN_TEXT_SEARCH] = "The search", [KN_TEXT_SETS] = "Which columns of the original point people out",
     [KN_TEXT_SETS_ALONE] = "Which columns point people out", [KN_TEXT_WARNINGS] = "Things to know",
     [KN_TEXT_ASKED] = "What was asked for",
-    [KN_TEXT_ASKED_TEXT] = "The table %s has %s rows and %s columns. Every column has one role.",
+    [KN_TEXT_ASKED_TEXT] = "The table %s has %s [row|rows] and %s [column|columns]. Every column has one role.",
     [KN_TEXT_ROLE] = "Role", [KN_TEXT_TYPE] = "Type", [KN_TEXT_TECHNIQUE] = "What happens to it",
     [KN_TEXT_BOOK_TITLE] = "Codebook", [KN_TEXT_BOOK_SUBTITLE] = "What the columns and cells of %s mean",
-    [KN_TEXT_BOOK_SIZE] = "The table has %s rows and %s columns.",
+    [KN_TEXT_BOOK_SIZE] = "The table has %s [row|rows] and %s [column|columns].",
     [KN_TEXT_BOOK_WHY] =
         "It is about people. So that nobody can be found in it, some cells tell less than was recorded: a range, a "
         "group, or nothing instead of a value. What a cell does tell is true of its row.",
@@ -48,9 +48,9 @@
     [KN_TEXT_BOOK_ANY] = "any value", [KN_TEXT_BOOK_FROM_TO] = "from %s to %s",
     [KN_TEXT_BOOK_UP_TO] = "from %s up to, but without, %s", [KN_TEXT_BOOK_AND_MORE] = "%s and more",
     [KN_TEXT_BOOK_AND_LESS] = "%s and less", [KN_TEXT_BOOK_BELOW] = "less than %s",
-    [KN_TEXT_BOOK_ONE_OF] = "one of: %s", [KN_TEXT_BOOK_BEGINS] = "begins with %s, at most %s characters",
-    [KN_TEXT_BOOK_ENDS] = "ends with %s, at most %s characters", [KN_TEXT_BOOK_GROUP] = "a group of values",
-    [KN_TEXT_BOOK_MORE] = "%s more labels", [KN_TEXT_BOOK_MORE_MEANS] = "ranges or groups as above",
+    [KN_TEXT_BOOK_ONE_OF] = "one of: %s", [KN_TEXT_BOOK_BEGINS] = "begins with %s, at most %s [character|characters]",
+    [KN_TEXT_BOOK_ENDS] = "ends with %s, at most %s [character|characters]", [KN_TEXT_BOOK_GROUP] = "a group of values",
+    [KN_TEXT_BOOK_MORE] = "%s more [label|labels]", [KN_TEXT_BOOK_MORE_MEANS] = "ranges or groups as above",
     [KN_TEXT_BOOK_MANY] = "%s different values.", [KN_TEXT_BOOK_MANY_FROM] = "%s different values, from %s to %s.",
     [KN_TEXT_BOOK_DERIVED] = "Computed from dates of the same row: %s.",
     [KN_TEXT_BOOK_GRID] = "Ranges begin and end in steps of: %s.",
@@ -72,7 +72,8 @@
     [KN_TEXT_BOOK_TEXT] = "text", [KN_TEXT_COMPARED] = "Before and after",
     [KN_TEXT_COMPARED_TEXT] =
         "What analyses of the table and of the release would show. Afterwards a cell counts evenly for all values that "
-        "it may be; cells that may be any value are left out. Categories have at least %s persons each in the table, "
+        "it may be; cells that may be any value are left out. Categories have at least %s [person|persons] each in the "
+        "table, "
         "in crosstabs every cell has; smaller ones are merged, and means are rounded to steps that so many persons "
         "together can move them by. Copied columns are not listed: they are unchanged.",
     [KN_TEXT_COMPARED_MEANS] = "Means before and after; of dates the year",
@@ -89,7 +90,7 @@
     [KN_TEXT_TECH_DROPPED] = "left out, because nobody gave it a role", [KN_TEXT_TECH_COPIED] = "copied unchanged",
     [KN_TEXT_TECH_SENSITIVE] = "copied unchanged; the models below protect it",
     [KN_TEXT_TECH_SENSITIVE_BARE] = "copied unchanged; no model protects it",
-    [KN_TEXT_TECH_TREE] = "generalized along its hierarchy (%s levels)",
+    [KN_TEXT_TECH_TREE] = "generalized along its hierarchy (%s [level|levels])",
     [KN_TEXT_TECH_TREE_LEVEL] = "generalized to level %s of %s of its hierarchy",
     [KN_TEXT_TECH_RANGES] = "generalized to intervals", [KN_TEXT_TECH_SETS] = "generalized to sets of values",
     [KN_TEXT_TECH_GROUPS] =
@@ -189,9 +190,10 @@
         "How many persons stand in classes of which size: a class is a group whose quasi-identifiers look the same. A "
         "class of one is a person whom the quasi-identifiers alone point out.",
     [KN_TEXT_SIZES_DESC_ALONE] = "One bar per class size.",
-    [KN_TEXT_RISK_SINGLED] = "%s of %s persons can be picked out by the quasi-identifiers alone.",
-    [KN_TEXT_RISK_SMALL] = "%s of %s persons share their quasi-identifiers with too few others: their class has fewer "
-                           "than %s persons.",
+    [KN_TEXT_RISK_SINGLED] = "%s of %s [person|persons] can be picked out by the quasi-identifiers alone.",
+    [KN_TEXT_RISK_SMALL] =
+        "%s of %s [person|persons]: too few others have the same quasi-identifiers, the class has fewer "
+        "than %s persons.",
     [KN_TEXT_RISK_HIDDEN] = "Every person stands in a class of at least %s; %s was asked for.",
     [KN_TEXT_PROSECUTOR_HIGHEST] = "Prosecutor, highest", [KN_TEXT_PROSECUTOR_AVERAGE] = "Prosecutor, average",
     [KN_TEXT_PROSECUTOR_LOWEST] = "Prosecutor, lowest", [KN_TEXT_JOURNALIST_HIGHEST] = "Journalist, highest",
@@ -208,7 +210,8 @@
                                "hierarchy, or numbers within a tenth of its range",
     [KN_TEXT_OF_CLASSES] = "%s of %s",
     [KN_TEXT_SETS_CAPTION] = "Columns that single persons out; no set contains another",
-    [KN_TEXT_SETS_TEXT] = "Every set of up to %s quasi-identifiers was looked at. %s persons are unique on some of "
+    [KN_TEXT_SETS_TEXT] = "Every set of up to %s [quasi-identifier|quasi-identifiers] was looked at. %s [person "
+                          "is|persons are] unique on some of "
                           "them.",
     [KN_TEXT_COLUMNS] = "Columns", [KN_TEXT_SINGLED_OUT] = "Persons singled out",
     [KN_TEXT_MINIMAL] = "of those, on no smaller set",
@@ -230,11 +233,12 @@
     [KN_TEXT_LINKABILITY] = "Linkability",
     [KN_TEXT_LINKABILITY_TEXT] =
         "Can rows be joined with another file about the same people? A join on the quasi-identifiers "
-        "fits at least %s persons for every name. That does not hold across two releases of the same "
+        "fits at least %s [person|persons] for every name. That does not hold across two releases of the same "
         "table, or for joins on copied columns.",
     [KN_TEXT_INFERENCE] = "Inference",
-    [KN_TEXT_INFERENCE_TEXT] = "Can something be learned about a person without finding their row? For %s persons all "
-                               "members of their class share one sensitive value, so that value is learned.",
+    [KN_TEXT_INFERENCE_TEXT] =
+        "Can something be learned about a person without finding their row? For %s [person|persons] all "
+        "members of their class share one sensitive value, so that value is learned.",
     [KN_TEXT_INFERENCE_NONE] = "No column was declared sensitive, so nothing is said about inference.",
     [KN_TEXT_INFERENCE_MODELS] = "Models that limit it: %s.",
     [KN_TEXT_INFERENCE_UNPROTECTED] = "No model limits what is learned about: %s.",

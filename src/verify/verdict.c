@@ -60,11 +60,11 @@ kn_status kn_verdict_text(char **out, const kn_verdict *verdict, kn_error *err)
 {
     static const char *const states[] = {"Holds", "BROKEN", "Undecided"};
     kn_buffer text = {0};
-    kn_buffer_printf(&text, "%s: %llu rows in %llu classes, %llu suppressed, smallest class %llu%s%s\n",
-                     states[verdict->state], (unsigned long long)verdict->n_rows,
-                     (unsigned long long)verdict->n_classes, (unsigned long long)verdict->n_suppressed,
-                     (unsigned long long)verdict->smallest_class, verdict->counted != NULL ? " " : "",
-                     verdict->counted != NULL ? verdict->counted : "");
+    kn_buffer_printf(&text, "%s: %llu row%s in %llu class%s, %llu suppressed, smallest class %llu%s%s\n",
+                     states[verdict->state], (unsigned long long)verdict->n_rows, verdict->n_rows == 1 ? "" : "s",
+                     (unsigned long long)verdict->n_classes, verdict->n_classes == 1 ? "" : "es",
+                     (unsigned long long)verdict->n_suppressed, (unsigned long long)verdict->smallest_class,
+                     verdict->counted != NULL ? " " : "", verdict->counted != NULL ? verdict->counted : "");
     for (size_t i = 0; i < verdict->n_checks; i++) {
         const kn_check *check = &verdict->checks[i];
         kn_buffer_printf(&text, "  %-9s %s: ", check->state == KN_CHECK_BROKEN ? "BROKEN" : state_name(check),
