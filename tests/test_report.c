@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "measure/measure.h"
 #include "privacy/privacy.h"
+#include "report/facts.h"
 #include "report/page.h"
 #include "report/text.h"
 #include "verify/verify.h"
@@ -229,6 +230,12 @@ static void numbers_are_written_as_the_language_writes_them(void **state)
     assert_string_equal(page_number(&en, 0.0876889).text, "0.08769");
     assert_string_equal(page_number(&de, 0.0876889).text, "0,08769");
     assert_string_equal(page_number(&en, NAN).text, "–");
+    assert_string_equal(page_number(&en, 6.45812e-05).text, "0.00006458");
+    assert_string_equal(page_number(&de, -5e-05).text, "-0,00005");
+    assert_string_equal(page_seconds(&en, 6.458e-05).text, "< 0.01");
+    assert_string_equal(page_seconds(&de, 12.3456).text, "12,35");
+    assert_string_equal(page_value(&de, 1974).text, "1974");
+    assert_string_equal(page_value(&de, 1974.5).text, "1974,5");
     assert_string_equal(page_percent(&en, 0).text, "0%");
     assert_string_equal(page_percent(&en, 1).text, "100%");
     assert_string_equal(page_percent(&de, 0.125).text, "12,5 %");
@@ -239,6 +246,16 @@ static void numbers_are_written_as_the_language_writes_them(void **state)
     /* what is there is never shown as nothing, what is missing never as everything */
     assert_string_equal(page_percent(&en, 0.99999).text, "99.999%");
     assert_string_not_equal(page_percent(&en, 0.000002).text, "0%");
+}
+
+static void what_is_as_small_as_rounding_is_no_gap(void **state)
+{
+    const kn_facts facts = {.loss = 0.25}, nothing = {.loss = 0};
+    assert_true(kn_facts_gap(&facts, 0.25 - 4e-10) == 0);
+    assert_true(kn_facts_gap(&facts, 0.26) == 0);
+    assert_true(kn_facts_gap(&facts, 0.2) > 0.19);
+    assert_true(kn_facts_gap(&facts, 0.25 - 1e-6) > 0);
+    assert_true(kn_facts_gap(&nothing, 0) == 0);
 }
 
 static void the_hash_is_sha_256(void **state)
@@ -499,6 +516,7 @@ int main(void)
         cmocka_unit_test(a_sentence_is_said_around_the_user_s_words),
         cmocka_unit_test(one_is_said_otherwise_than_many),
         cmocka_unit_test(numbers_are_written_as_the_language_writes_them),
+        cmocka_unit_test(what_is_as_small_as_rounding_is_no_gap),
         cmocka_unit_test(the_hash_is_sha_256),
         cmocka_unit_test(a_report_is_sound_in_every_language),
         cmocka_unit_test(a_report_speaks_one_language),

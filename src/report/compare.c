@@ -184,7 +184,7 @@ static void rows_table(page *to, const kn_compare *compare)
         page_td_figure(to, page_percent(to, row->highest_risk).text);
         page_td_figure(to, page_count(to, row->n_classes).text);
         page_td_figure(to, page_count(to, row->n_suppressed).text);
-        page_td_figure(to, page_number(to, row->seconds).text);
+        page_td_figure(to, page_seconds(to, row->seconds).text);
         page_row_end(to);
     }
     page_table_end(to);

@@ -106,6 +106,12 @@ double kn_facts_least(const kn_facts *facts)
     return least;
 }
 
+double kn_facts_gap(const kn_facts *facts, double bound)
+{
+    const double rounding = 1e-8, gap = facts->loss > 0 ? (facts->loss - bound) / facts->loss : 0;
+    return gap > rounding ? gap : 0;
+}
+
 kn_buffer kn_facts_unproven(const kn_facts *facts)
 {
     const kn_guarantee *guarantee = &facts->guarantee;

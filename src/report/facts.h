@@ -86,6 +86,8 @@ void kn_facts_free(kn_facts *facts); /* what it owns, not the struct */
 
 /* The largest loss that is proven to be below that of every local recoding; NAN: none. */
 double kn_facts_least(const kn_facts *facts);
+/* The share of the loss above a lower bound; what is as small as rounding is none. */
+double kn_facts_gap(const kn_facts *facts, double bound);
 /* Why the guarantee does not hold, as a sentence; yours to kn_buffer_free. */
 kn_buffer kn_facts_unproven(const kn_facts *facts);
 

@@ -548,9 +548,8 @@ static void means_table(page *to, const kn_report *report, const series *columns
         page_row(to);
         page_th(to, columns[q].name);
         for (int i = 0; i < 2; i++) {
-            char year[24];
-            snprintf(year, sizeof year, "%.0f", both[i]);
-            page_td_figure(to, columns[q].type == KN_TYPE_DATE ? year : page_number(to, both[i]).text);
+            const double shown = columns[q].type == KN_TYPE_DATE ? round(both[i]) : both[i]; /* of dates the year */
+            page_td_figure(to, page_value(to, shown).text);
         }
         page_row_end(to);
     }

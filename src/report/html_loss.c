@@ -160,8 +160,8 @@ static void bound_picture(page *to, const kn_facts *facts, double bound)
 /* The two figures of the picture are in the sentence above it. */
 static void gap_text(page *to, const kn_facts *facts, kn_text text, kn_text more, double bound, bool draw)
 {
-    double gap = facts->loss > 0 ? fmax(0, (facts->loss - bound) / facts->loss) : 0;
-    page_say(to, "p", text, page_number(to, bound).text, page_number(to, facts->loss).text, page_percent(to, gap).text);
+    page_say(to, "p", text, page_number(to, bound).text, page_number(to, facts->loss).text,
+             page_percent(to, kn_facts_gap(facts, bound)).text);
     if (more != KN_TEXT_NONE) page_say(to, "p", more, NULL, NULL, NULL);
     if (draw) bound_picture(to, facts, bound);
 }

@@ -90,7 +90,26 @@ words page_number(const page *to, double x)
         snprintf(result.text, sizeof result.text, "-%.40s", count.text);
         return result;
     }
-    snprintf(result.text, sizeof result.text, "%.4g", x);
+    if (fabs(x) < 1e-4 && fabs(x) >= 1e-12) { /* no powers of ten for people */
+        int n = snprintf(result.text, sizeof result.text, "%.*f", 3 - (int)floor(log10(fabs(x))), x);
+        while (result.text[n - 1] == '0') result.text[--n] = '\0';
+    } else snprintf(result.text, sizeof result.text, "%.4g", x);
+    page_decimal_sign(to, result.text);
+    return result;
+}
+
+words page_value(const page *to, double x)
+{
+    words result;
+    snprintf(result.text, sizeof result.text, "%.12g", x);
+    page_decimal_sign(to, result.text);
+    return result;
+}
+
+words page_seconds(const page *to, double seconds)
+{
+    words result;
+    snprintf(result.text, sizeof result.text, seconds > 0 && seconds < 0.01 ? "< 0.01" : "%.2f", seconds);
     page_decimal_sign(to, result.text);
     return result;
 }

@@ -93,7 +93,7 @@ static void run_table(page *to, const kn_report *report)
     const kn_facts *facts = report->facts;
     kn_buffer algorithm = {0};
     char seconds[200], memory[80];
-    words total = page_number(to, facts->seconds.total), search = page_number(to, facts->seconds.search);
+    words total = page_seconds(to, facts->seconds.total), search = page_seconds(to, facts->seconds.search);
     kn_buffer_printf(&algorithm, "%s%s", facts->algorithm, facts->algorithm_params != NULL ? ":" : "");
     if (facts->algorithm_params != NULL) kn_buffer_cut(&algorithm, facts->algorithm_params, 300);
     to->out.failed |= algorithm.failed;

@@ -23,6 +23,8 @@ typedef struct words {
 const char *page_text(const page *to, kn_text text);
 words page_count(const page *to, uint64_t n);         /* 30,162 or 30.162 */
 words page_number(const page *to, double x);          /* four digits; a dash for NAN */
+words page_value(const page *to, double x);           /* as cells have it: 1974, without marks between thousands */
+words page_seconds(const page *to, double seconds);   /* to hundredths */
 words page_percent(const page *to, double share);     /* 12.3% or 12,3 % */
 void page_decimal_sign(const page *to, char *number); /* 0.5 or 0,5 */
 

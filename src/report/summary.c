@@ -42,7 +42,7 @@ static void bound_lines(kn_buffer *out, const kn_facts *facts)
 {
     const kn_lower_bound *any = &facts->any;
     if (!kn_is_bounded(any) || (!any->is_certified && (facts->optimal || isfinite(facts->bound)))) return;
-    const double gap = facts->loss > 0 ? fmax(0, 100 * (facts->loss - any->value) / facts->loss) : 0;
+    const double gap = 100 * kn_facts_gap(facts, any->value);
     line(out, any->is_certified ? "certified" : "bound");
     if (!any->is_certified && gap > MOST_QUICK_GAP) {
         kn_buffer_printf(out, "a quick look proves little here (%.3g at least); --certify takes the time\n",
@@ -131,7 +131,7 @@ static void loss_lines(kn_buffer *out, const kn_facts *facts)
     if (facts->optimal) kn_buffer_text(out, ", proven optimal for this recoding");
     else if (isfinite(facts->bound) && facts->loss > 0)
         kn_buffer_printf(out, "; proven: none below %.4g, a gap of %.3g %%", facts->bound,
-                         100 * (facts->loss - facts->bound) / facts->loss);
+                         100 * kn_facts_gap(facts, facts->bound));
     kn_buffer_char(out, '\n');
     bound_lines(out, facts);
     guarantee_lines(out, facts);
