@@ -92,6 +92,7 @@ kn_status part_sizes(page *to, const kn_report *report, kn_error *err)
     page_say(to, "h3", KN_TEXT_SIZES_TITLE, NULL, NULL, NULL);
     page_draw_bars(to, &bars);
     sizes_table(to, rows, n, both);
+    if (report->facts->tuples->row_person != NULL) page_say(to, "p", KN_TEXT_SIZES_ONCE, NULL, NULL, NULL);
     page_figure_end(to);
     page_section_end(to);
 done:

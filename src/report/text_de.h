@@ -189,6 +189,9 @@
     [KN_TEXT_LEAST_LOSS] = "Kleinster Verlust unter den zulässigen", [KN_TEXT_SIZES] = "Klassengrößen",
     [KN_TEXT_SIZES_TEXT] = "Wie viele Personen in Klassen welcher Größe stehen. In der ursprünglichen Tabelle ist eine "
                            "Klasse mit einer Person jemand, auf den die Quasi-Identifikatoren allein schon zeigen.",
+    [KN_TEXT_SIZES_ONCE] =
+        "Eine Person, die in mehreren Klassen steht, zählt einmal, in der kleinsten davon: Es können "
+        "weniger Personen sein, als die Klassen einer Größe zusammen haben.",
     [KN_TEXT_SIZES_TITLE] = "Anteil der Personen nach Größe ihrer Klasse",
     [KN_TEXT_SIZES_DESC] = "Zwei Balken je Klassengröße: vorher und nachher.", [KN_TEXT_SIZE] = "Klassengröße",
     [KN_TEXT_CLASSES_BEFORE] = "Klassen vorher", [KN_TEXT_PERSONS_BEFORE] = "Personen vorher",

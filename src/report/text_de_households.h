@@ -17,6 +17,9 @@
     [KN_TEXT_SIZES_TEXT] =
         "Wie viele Haushalte in Klassen welcher Größe stehen. In der ursprünglichen Tabelle ist eine Klasse mit einem "
         "Haushalt einer, auf den die Quasi-Identifikatoren allein schon zeigen.",
+    [KN_TEXT_SIZES_ONCE] =
+        "Ein Haushalt, der in mehreren Klassen steht, zählt einmal, in der kleinsten davon: Es können "
+        "weniger Haushalte sein, als die Klassen einer Größe zusammen haben.",
     [KN_TEXT_SIZES_TITLE] = "Anteil der Haushalte nach Größe ihrer Klasse",
     [KN_TEXT_PERSONS_BEFORE] = "Haushalte vorher", [KN_TEXT_PERSONS_AFTER] = "Haushalte nachher",
     [KN_TEXT_RISK_TEXT] =

@@ -172,6 +172,8 @@
     [KN_TEXT_SIZES_TEXT] =
         "How many persons stand in classes of which size. In the table as it was, a class of one is a "
         "person whom the quasi-identifiers alone point out.",
+    [KN_TEXT_SIZES_ONCE] = "A person who stands in several classes is counted once, in the smallest of them: there may "
+                           "be fewer persons than the classes of a size have together.",
     [KN_TEXT_SIZES_TITLE] = "Share of persons by the size of their class",
     [KN_TEXT_SIZES_DESC] = "Two bars per class size: before and after.", [KN_TEXT_SIZE] = "Class size",
     [KN_TEXT_CLASSES_BEFORE] = "Classes before", [KN_TEXT_PERSONS_BEFORE] = "Persons before",

@@ -15,6 +15,8 @@
                          "that carry most of its loss, and the smallest class that forced them.",
     [KN_TEXT_SIZES_TEXT] = "How many households stand in classes of which size. In the table as it was, a class of one "
                            "is a household that the quasi-identifiers alone point out.",
+    [KN_TEXT_SIZES_ONCE] = "A household that stands in several classes is counted once, in the smallest of them: there "
+                           "may be fewer households than the classes of a size have together.",
     [KN_TEXT_SIZES_TITLE] = "Share of households by the size of their class",
     [KN_TEXT_PERSONS_BEFORE] = "Households before", [KN_TEXT_PERSONS_AFTER] = "Households after",
     [KN_TEXT_RISK_TEXT] = "Three attackers who know the quasi-identifiers. The prosecutor looks for one household that "
