@@ -108,6 +108,20 @@ def named(kanon, folder, names, title):
     yield title + " in the codebook", folder / (title + "_book.html")
 
 
+def survey(kanon, folder):
+    """A table of forty questions: what is to be signed does not grow with it."""
+    names = [f"question_{number:02}" for number in range(40)]
+    with open(folder / "survey.csv", "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(names + ["diagnosis"])
+        table.writerows([(row * 7 + row // (c + 1)) % (2 + c % 7) if c % 2 else "abcdefg"[(row // (c + 2) + row) % (2 + c % 5)]
+                         for c in range(40)] + ["xyz"[row % 3]] for row in range(400))
+    subprocess.run([kanon, "anonymize", "survey.csv", "-k", "5", "--qi", ",".join(names), "--sensitive", "diagnosis", "--model",
+                    "l-diversity:l=2", "--algorithm", "mondrian", "-o", "release.csv", "-q", "--report", "survey.html"], cwd=folder,
+                   check=True, stderr=subprocess.DEVNULL)
+    return folder / "survey.html"
+
+
 def reports(kanon, generate, folder):
     roles = ["--qi", "age,sex,marital_status,education", "--sensitive", "diagnosis", "--unlisted", "drop"]
     trees = ["--hierarchy", "age=intervals(5,10,20)", "--hierarchy", "education=education.csv", "--hierarchy",
@@ -132,6 +146,7 @@ def reports(kanon, generate, folder):
     for name, language in (("codebook", "en"), ("codebook in German", "de")):
         subprocess.run([kanon, *jobs["wide"], "--codebook", name + ".html", "--language", language, "-q"], cwd=folder, check=True)
         yield name, folder / (name + ".html")
+    yield "survey", survey(kanon, folder)
     for count in (3, len(NAMES)):  # short names stand left of their bars
         yield from named(kanon, folder, NAMES[:count], f"{count} names")
 
@@ -227,8 +242,8 @@ def print_problems(chromium, page, size, folder, signed):
 
 
 def check_print(chromium, made, folder):
-    jobs = [(title, page, size) for title, page in made for size in ("A4", "Letter") if title in ("wide", "german", "risk", "codebook")]
-    signed = {"wide": "Appendix", "german": "Anhang"}
+    jobs = [(title, page, size) for title, page in made for size in ("A4", "Letter") if title in ("wide", "german", "risk", "codebook", "survey")]
+    signed = {"wide": "Appendix", "german": "Anhang", "survey": "Appendix"}
     results = []
     for title, page, size in jobs:
         problems = print_problems(chromium, page, size, folder, signed.get(title))

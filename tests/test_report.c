@@ -345,7 +345,7 @@ static char *report_make(const char *algorithm, const char *language, kn_status 
 /* Every opened element is closed in order; void elements and self-closed ones excepted. */
 static void tags_are_balanced(const char *html)
 {
-    static const char *const empty[] = {"meta", "!doctype"};
+    static const char *const empty[] = {"meta", "!doctype", "wbr"};
     char open[64][16];
     int depth = 0;
     for (const char *at = html; (at = strchr(at, '<')) != NULL;) {

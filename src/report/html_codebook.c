@@ -219,12 +219,7 @@ static void cell_head(page *to, const char *text)
     enum { MOST_LABEL = 20 };
     page_raw(to, strlen(text) <= MOST_LABEL ? "<tr><th scope=\"row\" class=\"v l\">"
                                             : "<tr><th scope=\"row\" class=\"v\">");
-    while (*text != '\0') {
-        const size_t n = strcspn(text, "|") + (strchr(text, '|') != NULL);
-        page_escape(to, text, n);
-        text += n;
-        if (*text != '\0') page_raw(to, "<wbr>");
-    }
+    page_breaking(to, text, '|');
     page_raw(to, "</th>");
 }
 

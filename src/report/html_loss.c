@@ -9,6 +9,11 @@
 
 /* --- Loss per column ---------------------------------------------------------------------------------------------- */
 
+enum { MANY_COLUMNS = 12, MOST_BARS = 10 };
+
+/* Then the part to sign has those that lost most, the appendix all of them. */
+static bool has_many_columns(const kn_facts *facts) { return facts->tuples->n_qis > MANY_COLUMNS; }
+
 static void columns_table(page *to, const kn_report *report)
 {
     static const kn_text headings[] = {KN_TEXT_COLUMN,      KN_TEXT_LOSS,       KN_TEXT_UNCHANGED,
@@ -90,49 +95,90 @@ static void measures_table(page *to, const kn_facts *facts)
     page_table_end(to);
 }
 
+/* The columns of the picture, by their loss where not all fit into it. */
+static uint32_t columns_shown(uint32_t *out, const kn_facts *facts)
+{
+    const uint32_t n_qis = facts->tuples->n_qis;
+    for (uint32_t q = 0; q < n_qis; q++) out[q] = q;
+    if (!has_many_columns(facts)) return n_qis;
+    for (uint32_t i = 0; i < MOST_BARS; i++)
+        for (uint32_t j = n_qis - 1; j > i; j--)
+            if (facts->column_loss[out[j]] > facts->column_loss[out[j - 1]]) {
+                const uint32_t swapped = out[j];
+                out[j] = out[j - 1];
+                out[j - 1] = swapped;
+            }
+    return MOST_BARS;
+}
+
+static kn_status loss_picture(page *to, const kn_facts *facts, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = facts->tuples;
+    const char **labels = NULL;
+    double *values = NULL;
+    words *shown = NULL;
+    uint32_t *columns = NULL;
+    KN_NEW(columns, tuples->n_qis + 1);
+    KN_NEW(labels, tuples->n_qis + 1);
+    KN_NEW(values, tuples->n_qis + 1);
+    KN_NEW(shown, tuples->n_qis + 1);
+    const uint32_t n = columns_shown(columns, facts);
+    for (uint32_t i = 0; i < n; i++) {
+        labels[i] = tuples->domains[columns[i]]->name;
+        values[i] = facts->column_loss[columns[i]];
+        shown[i] = page_number(to, values[i]);
+    }
+    const page_bars bars = {.title = KN_TEXT_LOSS_TITLE,
+                            .desc = KN_TEXT_LOSS_DESC,
+                            .n = n,
+                            .n_series = 1,
+                            .series = {KN_TEXT_LOSS},
+                            .labels = labels,
+                            .values = {values},
+                            .shown = {shown}};
+    page_draw_bars(to, &bars);
+    page_figure_end(to);
+done:
+    kn_free(columns);
+    kn_free(labels);
+    kn_free(values);
+    kn_free(shown);
+    return status;
+}
+
+static void columns_text(page *to, const kn_report *report)
+{
+    const kn_release *release = report->facts->release;
+    page_say(to, "p", KN_TEXT_LOST_CELLS, NULL, NULL, NULL);
+    if (release->n_removed > 0)
+        page_say(to, "p", KN_TEXT_LOST_REMOVED, page_count(to, release->n_removed).text, NULL, NULL);
+    columns_table(to, report);
+}
+
 kn_status part_lost(page *to, const kn_report *report, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_facts *facts = report->facts;
-    const kn_tuples *tuples = facts->tuples;
-    const char **labels = NULL;
-    words *shown = NULL;
-    KN_NEW(labels, tuples->n_qis + 1);
-    KN_NEW(shown, tuples->n_qis + 1);
+    const uint32_t n_qis = facts->tuples->n_qis;
     page_section(to, "lost", KN_TEXT_LOST);
-    bool by_column = tuples->n_qis > 0 && isfinite(facts->column_loss[0]);
+    const bool by_column = n_qis > 0 && isfinite(facts->column_loss[0]);
     page_say(to, "p", by_column ? KN_TEXT_LOST_TEXT : KN_TEXT_LOST_NO_COLUMNS, facts->objective->type->name, NULL,
              NULL);
-    for (uint32_t q = 0; q < tuples->n_qis; q++) {
-        labels[q] = tuples->domains[q]->name;
-        shown[q] = page_number(to, facts->column_loss[q]);
-    }
-    if (by_column) {
-        page_bars bars = {.title = KN_TEXT_LOSS_TITLE,
-                          .desc = KN_TEXT_LOSS_DESC,
-                          .n = tuples->n_qis,
-                          .n_series = 1,
-                          .series = {KN_TEXT_LOSS},
-                          .labels = labels,
-                          .values = {facts->column_loss},
-                          .shown = {shown}};
-        page_draw_bars(to, &bars);
-        page_figure_end(to);
-    }
-    page_say(to, "p", KN_TEXT_LOST_CELLS, NULL, NULL, NULL);
-    if (facts->release->n_removed > 0)
-        page_say(to, "p", KN_TEXT_LOST_REMOVED, page_count(to, facts->release->n_removed).text, NULL, NULL);
-    columns_table(to, report);
+    if (by_column) KN_TRY(loss_picture(to, facts, err));
+    if (has_many_columns(facts))
+        page_say(to, "p", by_column ? KN_TEXT_LOST_MOST : KN_TEXT_LOST_ELSEWHERE, page_count(to, n_qis).text, NULL,
+                 NULL);
+    else columns_text(to, report);
     page_section_end(to);
 done:
-    kn_free(labels);
-    kn_free(shown);
     return status;
 }
 
 void part_values(page *to, const kn_report *report)
 {
     page_section(to, "values", KN_TEXT_VALUES);
+    if (has_many_columns(report->facts)) columns_text(to, report);
     costly_table(to, report);
     measures_table(to, report->facts);
     page_section_end(to);

@@ -157,6 +157,17 @@ void page_escape(page *to, const char *text, size_t n_bytes)
 
 void page_escaped(page *to, const char *text) { page_escape(to, text, strlen(text)); }
 
+void page_breaking(page *to, const char *text, char behind)
+{
+    while (*text != '\0') {
+        const char *end = strchr(text, behind);
+        const size_t n = end != NULL ? (size_t)(end - text) + 1 : strlen(text);
+        page_escape(to, text, n);
+        text += n;
+        if (*text != '\0') page_raw(to, "<wbr>");
+    }
+}
+
 void page_user(page *to, const char *text)
 {
     const bool isolate = kn_has_right_to_left(text);

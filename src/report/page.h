@@ -31,6 +31,8 @@ void page_decimal_sign(const page *to, char *number); /* 0.5 or 0,5 */
 void page_raw(page *to, const char *html);
 void page_escape(page *to, const char *text, size_t n_bytes);
 void page_escaped(page *to, const char *text);
+/* A list in which lines may break behind a character. */
+void page_breaking(page *to, const char *text, char behind);
 /* Words of the user inside other text: isolated where they run from right to left. */
 void page_user(page *to, const char *text);
 /* A text of the language with up to three arguments (NULL: fewer), escaped, inside an element. */

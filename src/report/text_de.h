@@ -124,6 +124,9 @@
     [KN_TEXT_LOST_CELLS] =
         "Eine verallgemeinerte Zelle sagt weniger als ihr Wert, aber etwas, etwa einen Bereich, eine "
         "Gruppe oder ein Jahr. Eine Zelle ganz ohne Angabe ist * oder alles, was die Spalte sein kann.",
+    [KN_TEXT_LOST_MOST] = "Diese Spalten verloren am meisten; alle %s stehen im Anhang, mit der Zahl der Zeilen, die "
+                          "ihren Wert behielten.",
+    [KN_TEXT_LOST_ELSEWHERE] = "Wie viele Zeilen in jeder der %s Spalten ihren Wert behielten, steht im Anhang.",
     [KN_TEXT_LOST_REMOVED] = "Entfernte Zeilen (%s) zählen als Zeilen ganz ohne Angabe.",
     [KN_TEXT_LOSS_TITLE] = "Verlust je Spalte",
     [KN_TEXT_LOSS_DESC] = "Ein Balken je Quasi-Identifikator; länger heißt, mehr ging verloren. Die Tabelle darunter "

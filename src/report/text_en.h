@@ -113,6 +113,8 @@
     [KN_TEXT_LOST_NO_COLUMNS] = "The measure %s prices whole classes, so it has no loss per column.",
     [KN_TEXT_LOST_CELLS] = "A generalized cell tells less than its value, but something, such as a range, a group or a "
                            "year. A cell without any detail is *, or all that the column can be.",
+    [KN_TEXT_LOST_MOST] = "These columns lost most; all %s are in the appendix, with how many rows kept their value.",
+    [KN_TEXT_LOST_ELSEWHERE] = "How many rows kept their value in each of the %s columns is in the appendix.",
     [KN_TEXT_LOST_REMOVED] = "Rows that were removed (%s) are counted as rows without any detail.",
     [KN_TEXT_LOSS_TITLE] = "Loss per column",
     [KN_TEXT_LOSS_DESC] = "One bar per quasi-identifier; longer means more was lost. The table below holds the same "
