@@ -47,9 +47,11 @@ static void cell_shown(page *to, const kn_report *report, uint32_t q, const kn_c
     const size_t n = kn_text_cut(text.bytes, text.n, SHOWN);
     const bool is_label = n <= MOST_LABEL; /* which does not break, as sets do */
     if (n > 0) page_raw(to, is_label ? "<bdi class=\"l\">" : "<bdi>");
-    if (n > 0) page_escape(to, text.bytes, n);
+    const bool is_cut = n < text.n;
+    if (is_cut) text.bytes[n] = '\0';
+    if (n > 0) page_breaking(to, text.bytes, '|');
     if (n > 0) page_raw(to, "</bdi>");
-    if (text.n > n) page_raw(to, KN_ELLIPSIS);
+    if (is_cut) page_raw(to, KN_ELLIPSIS);
     if (text.n == 0) page_raw(to, "–");
     if (text.failed) to->out.failed = true;
     kn_buffer_free(&text);

@@ -29,7 +29,7 @@ static const char style[] =
     "thead th{border-bottom:2px solid var(--line);color:var(--soft)}tbody th{font-weight:500}"
     ".n{text-align:right;font-variant-numeric:tabular-nums}td:last-child,th:last-child{padding-right:0}"
     /* names and cells may be of any length: they break rather than make a table wider than it has to be */
-    "tbody th,.v{overflow-wrap:anywhere;min-width:5.5rem}.l{white-space:nowrap}caption{overflow-wrap:anywhere}"
+    ".v{overflow-wrap:anywhere;min-width:6rem}.l,td.n{white-space:nowrap}caption{overflow-wrap:anywhere}"
     ".v code{background:#f1f3f6;padding:0 .2em;border-radius:.2em}"
     "code{font:.9em/1.4 ui-monospace,'Liberation Mono',monospace;overflow-wrap:anywhere}"
     "figure{margin:1rem 0}svg{display:block;width:100%;max-width:30rem;height:auto}"
@@ -51,7 +51,7 @@ static const char style[] =
     "h2,h3,caption,thead{break-after:avoid}tr,figure,.verdict,.sign,.whole{break-inside:avoid}"
     ".appendix{break-before:page}.scroll{overflow:visible;margin:.5rem 0}table{width:100%}"
     "th,td{overflow-wrap:break-word;padding:.12rem .5rem .12rem "
-    "0}tbody th{min-width:7rem}.v{min-width:0}.l{white-space:normal}svg{max-width:24rem}figure{margin:.5rem 0}"
+    "0}.v{min-width:0}.l{white-space:normal}svg{max-width:24rem}figure{margin:.5rem 0}"
     ".sign{gap:.5rem 2rem;margin-top:.5rem}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}"
     "@page{margin:15mm}}";
 
@@ -271,7 +271,18 @@ static void cell(page *to, const char *open, const char *text, const char *close
     page_raw(to, close);
 }
 
-void page_th(page *to, const char *text) { cell(to, "<th scope=\"row\">", text, "</th>"); }
+void page_th(page *to, const char *text)
+{
+    enum { MOST_UNBROKEN = 20 }; /* a longer word breaks rather than fill a screen */
+    size_t longest = 0;
+    for (const char *at = text; *at != '\0'; at += strspn(at, " ")) {
+        const size_t n = strcspn(at, " ");
+        if (n > longest) longest = n;
+        at += n;
+    }
+    cell(to, longest > MOST_UNBROKEN ? "<th scope=\"row\" class=\"v\">" : "<th scope=\"row\">", text, "</th>");
+}
+
 void page_td(page *to, const char *text) { cell(to, "<td>", text, "</td>"); }
 void page_td_values(page *to, const char *text) { cell(to, "<td class=\"v\">", text, "</td>"); }
 void page_td_figure(page *to, const char *text) { cell(to, "<td class=\"n\">", text, "</td>"); }
