@@ -1162,7 +1162,7 @@ static void a_classification_needs_a_name_and_cells(void **state)
 /* Towns of three counties, which stand beside them. Rows: town, county. */
 static kn_table *towns_and_counties(uint32_t n_towns, uint32_t n_counties, bool mixed)
 {
-    static char names[600][8];
+    static char names[600][16];
     const char *cells[1200];
     uint32_t n_rows = 0;
     for (uint32_t town = 0; town < n_towns; town++)
