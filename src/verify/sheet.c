@@ -419,7 +419,7 @@ static inline const char *find_end(const source *in, const char *at, const char 
     return end;
 }
 
-/* How many bytes from `row` on are those of the row above. */
+/* How many bytes from `row` on, up to `end`, are those of the row above. */
 static inline size_t same_as_above(const char *row, const char *above, const char *end)
 {
     for (size_t n = 0; row + n < end; n += 8) {
@@ -437,7 +437,9 @@ static uint32_t take_from_above(table_reader *reader, const char *row)
 {
     const source *in = &reader->in;
     const kn_sheet *cells = reader->cells;
-    const size_t n_same = same_as_above(row, in->buffer + reader->above, in->buffer + in->n);
+    /* No further than the row above goes: where all rows are alike, the whole buffer is like the one before it. */
+    const size_t n_left = (size_t)(in->buffer + in->n - row), n_above = reader->ends[cells->n_columns - 1];
+    const size_t n_same = same_as_above(row, in->buffer + reader->above, row + (n_left < n_above ? n_left : n_above));
     const size_t here = reader->n_pending, above = (here > 0 ? here : reader->room) - 1;
     uint32_t c = 0;
     for (; c + 1 < cells->n_columns && reader->ends[c] < n_same; c++) {
