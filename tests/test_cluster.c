@@ -650,8 +650,9 @@ static size_t ticks_of_mondrian(const goals *g)
     return atomic_load(&ticker.n_ticks);
 }
 
-/* With little time mondrian's classes come first and are put by; annealing is given up for them when somebody asks to
- * stop, at whatever tick: before there is a class, and in each of the epochs that follow. */
+/* With little time mondrian's classes come first. Whoever asks to stop while they are made gets them as they are, with
+ * nothing told on the way; later they are put by, and annealing is given up for them in each of the epochs that
+ * follow. */
 static void what_is_not_ready_in_time_is_given_up(void **state)
 {
     kn_rng rng = kn_rng_new(28, 0);
@@ -659,7 +660,11 @@ static void what_is_not_ready_in_time_is_given_up(void **state)
     goals g;
     assert_true(set_goals_k(&g, &c, "lm", 3));
     size_t n_ticks = ticks_of_mondrian(&g);
-    uint32_t n_given_up = 0;
+    kn_answer cuts;
+    solve_by_mondrian(&cuts, &g, NULL);
+    const double loss_of_cuts = loss_of(&c, &g, cuts.row_class, cuts.n_classes);
+    kn_answer_free(&cuts);
+    uint32_t n_given_up = 0, n_of_cuts = 0, n_late = 0;
     for (size_t tick = n_ticks > 3 ? n_ticks - 3 : 1; tick < n_ticks + 8; tick++) {
         kn_trace trace = {0};
         g.task.trace = &trace;
@@ -670,13 +675,20 @@ static void what_is_not_ready_in_time_is_given_up(void **state)
         kn_answer answer;
         solve(&answer, &g);
         double loss = checked_loss(&c, &g, &answer);
-        assert_true(trace.points.n > 0);
-        assert_true(loss <= trace.points.items[0].loss + 1e-6);
-        n_given_up += tick > n_ticks + 1 && loss > trace.points.items[0].loss - 1e-6; /* one tick is repair's */
+        if (trace.points.n == 0 && answer.stopped == KN_STOPPED_TIME) {
+            n_late++; /* a machine on which mondrian takes that long: what was cut by then */
+        } else if (trace.points.n == 0) {
+            assert_true(tick <= n_ticks);
+            assert_float_equal(loss, loss_of_cuts, 1e-9);
+            n_of_cuts++;
+        } else {
+            assert_true(loss <= trace.points.items[0].loss + 1e-6);
+            n_given_up += tick > n_ticks + 1 && loss > trace.points.items[0].loss - 1e-6; /* one tick is repair's */
+        }
         kn_free(trace.points.items);
         kn_answer_free(&answer);
     }
-    assert_true(n_given_up > 0);
+    assert_true(n_late > 0 || (n_given_up > 0 && n_of_cuts > 0));
     free_goals(&g);
     test_case_free(&c);
 }

@@ -69,6 +69,8 @@ static const double HEAT = 0.01, HEAT_SHARE = 0.2, HEAT_HALVINGS = 4, HEAT_LOOKS
 static const double LOOK_RECORDS = 30, MAX_REPLICA_COST = 4.5e7;
 static const uint64_t REPLICA_SEED = 0x9e3779b97f4a7c15; /* the next one's seed is that much higher */
 static const double ROW_SECONDS = 3.3e-4; /* of CPU time, which the default budget may take in any case */
+/* And which it may not exceed: small tables are done in two to three seconds of two threads. */
+static const double MAX_SECONDS = 4.5, MAX_ROW_SECONDS = 1.8e-3;
 static const double COLD_PER_HOT = 2;     /* looks at least without heat, per look with it, before it may stand still */
 
 /* --- The phases ------------------------------------------------------------------------------------------------- */
@@ -165,8 +167,9 @@ done:
 }
 
 /* The classes of mondrian: there in a second or two per million rows, long before annealing has got as far. Repair sees
- * to those that miss rows which were set aside. Who asks to stop before there is any release waits for this one; who
- * asks again gets none. */
+ * to those that miss rows which were set aside; where time is over by then they are the answer (`cuts`) as they are,
+ * since each cut left two sides that hold. Who asks to stop before there is any release waits for this one; who asks
+ * again gets none. */
 static kn_status start_from_cuts(kn_cluster_search *run, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -189,6 +192,12 @@ static kn_status start_from_cuts(kn_cluster_search *run, kn_error *err)
         kn_error_pass(err, status, &ignored);
     }
     if (status != KN_OK) goto done;
+    if (cuts.n_classes > 1 && (atomic_load(&run->stop) || kn_ticker_out_of_time(task.ticker))) {
+        atomic_store(&run->stop, true);
+        run->cuts = cuts;
+        cuts = (kn_answer){0};
+        goto done;
+    }
     KN_TRY(take_classes(run, cuts.row_class, cuts.n_classes, err));
 done:
     kn_args_free(&args);
@@ -299,8 +308,8 @@ static bool asks_nothing(const kn_task *task)
 }
 
 /* What a look takes, measured within a factor of two from 1,000 to 30,000 rows: a part that goes by the vectors of a
- * record, and one by the lanes of all classes of a block, which are scanned. */
-static double look_seconds(const kn_task *task, double n_classes)
+ * record, more of them where classes are large, and one by the lanes of all classes of a block, which are scanned. */
+static double look_seconds(const kn_task *task, double n_classes, double k)
 {
     uint32_t n_equal = 0, n_ranges = 0, n_union = 0, n_folded = 0;
     for (uint32_t q = 0; q < task->tuples->n_qis; q++) {
@@ -314,7 +323,7 @@ static double look_seconds(const kn_task *task, double n_classes)
         if (is_set) n_folded += n_lanes < KN_FOLDED_LANES ? n_lanes : KN_FOLDED_LANES;
     }
     double vectors = ceil(n_equal / 16.0) + ceil(n_ranges / 8.0) + ceil(n_union / 16.0);
-    return 9e-7 * vectors * (task->models->counts_only ? 1 : 1.3) +
+    return 9e-7 * vectors * (1 + 0.35 * log2(fmax(k / 5, 1))) * (task->models->counts_only ? 1 : 1.3) +
            4.4e-11 * n_classes * (n_equal + 2 * n_ranges + n_folded);
 }
 
@@ -331,7 +340,8 @@ static double looks_by_size(const kn_task *task, uint32_t n_records)
     for (uint32_t q = 0; q < task->tuples->n_qis; q++)
         has_trees_only = has_trees_only && task->tuples->domains[q]->kind == KN_DOMAIN_TREE;
     double k = fmax((double)task->models->min_persons, 1), n_rows = (double)task->tuples->n_rows;
-    if (task->models->counts_only) few = fmax(few, ROW_SECONDS * n_rows / look_seconds(task, n / k / 2));
+    if (task->models->counts_only) few = fmax(few, ROW_SECONDS * n_rows / look_seconds(task, n / k / 2, 1));
+    few = fmin(few, fmax(MAX_SECONDS, MAX_ROW_SECONDS * n_rows) / look_seconds(task, n / k / 2, k));
     if (!has_trees_only && n < 5e4) looks = fmin(looks, few);
     double least = (SWEEPS + 4) * n + 2 * least_rebuild(n, n / k);
     return fmin(looks, fmax(looks * LARGE_K / k, least));
@@ -368,7 +378,7 @@ static double expected_seconds(const kn_task *task)
     double times = times_looks(task, (uint32_t)n), n_parts = times > 1 ? REPLICAS_KEPT : n_blocks;
     double looks = (double)budget_of(task, (uint32_t)n);
     if (times == 1) looks = fmin(looks, (SWEEPS + 4) * n + 6 * least_rebuild(n, n / k));
-    double seconds = look_seconds(task, n / k / n_blocks) * looks * fmax(1, n_threads / n_parts);
+    double seconds = look_seconds(task, n / k / n_blocks, k) * looks * fmax(1, n_threads / n_parts);
     return asks_nothing(task) ? 0 : seconds;
 }
 
@@ -681,6 +691,7 @@ static kn_status reach_feasible(kn_cluster_search *run, kn_error *err)
     bool cuts = by_cuts || (kn_args_is(args, "start", "auto") && (large || by_values)), anneals = !by_cuts;
     if (cuts) {
         KN_TRY(start_from_cuts(run, err));
+        if (run->cuts.row_class != NULL) goto done;
         cuts = run->now.n > 0;
     }
     if (cuts) {
@@ -697,6 +708,7 @@ static kn_status reach_feasible(kn_cluster_search *run, kn_error *err)
     if (!cuts && kn_args_is(args, "start", "auto") && kn_ticker_cancelled(run->task->ticker)) {
         run->now.n = 0; /* what is half annealed takes longer to repair than cuts, and loses more */
         KN_TRY(start_from_cuts(run, err));
+        if (run->cuts.row_class != NULL) goto done;
     }
     KN_TRY(repair(run, err));
     KN_TRY(must_be_feasible(run, err));
@@ -719,10 +731,15 @@ static kn_status cluster_search(kn_answer *answer, const kn_task *task, kn_error
     if (run.problem->n_records > 0) {
         run.budget = budget_of(task, run.problem->n_records);
         KN_TRY(reach_feasible(&run, err));
-        if (has_replicas(&run)) KN_TRY(rebuild_replicas(&run, err));
-        else KN_TRY(rebuild(&run, has_heat(&run) ? HEAT : 0, err));
+        if (run.cuts.row_class != NULL) {
+            KN_TRY(answer_given(answer, task, run.cuts.row_class, run.cuts.n_classes, err));
+        } else if (has_replicas(&run)) {
+            KN_TRY(rebuild_replicas(&run, err));
+        } else {
+            KN_TRY(rebuild(&run, has_heat(&run) ? HEAT : 0, err));
+        }
     }
-    KN_TRY(answer_rows(answer, &run, err));
+    if (answer->row_class == NULL) KN_TRY(answer_rows(answer, &run, err));
     answer->stopped = why_stopped(&run);
     answer->n_nodes = run.work;
 done:

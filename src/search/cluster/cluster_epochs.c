@@ -111,6 +111,7 @@ void kn_cluster_search_free(kn_cluster_search *run)
     kn_free(run->standings.items);
     kn_free(run->saved.start);
     kn_free(run->saved.members);
+    kn_answer_free(&run->cuts);
     if (!run->is_copy) kn_cluster_problem_free(run->problem);
 }
 

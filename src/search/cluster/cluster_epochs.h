@@ -54,6 +54,7 @@ typedef struct kn_cluster_search {
     bool has_saved; /* a feasible state is put by, of this price; what comes next may be given up */
     int64_t saved_exact;
     kn_cluster_solution saved;
+    kn_answer cuts; /* mondrian's classes, where there is no time for more than them */
     atomic_bool stop;
     double began, began_sweeps;
     double unit_loss, fixed_loss; /* loss = exact sum * unit_loss + fixed_loss */
