@@ -384,7 +384,9 @@ static kn_status mondrian_search(kn_answer *answer, const kn_task *task, kn_erro
     KN_TRY(kn_pricer_new(&pricer, task->objective, err));
     s.share_items = items->n / n_threads;
     s.job_items = items->n / (n_threads * JOBS_PER_THREAD);
-    if (s.job_items < SMALL_ITEMS) s.job_items = SMALL_ITEMS;
+    /* Where time may be over before all is cut, all classes get small before the first of them is done. */
+    bool has_limit = task->ticker != NULL && task->ticker->search_deadline > 0;
+    if (s.job_items < SMALL_ITEMS || has_limit) s.job_items = SMALL_ITEMS;
     s.items = items;
     s.pricer = pricer;
     s.monotone = kn_pricer_is_monotone(pricer);
