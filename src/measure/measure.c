@@ -1,7 +1,7 @@
 /* The registry of measures; a measure made ready for one table; the loss of a finished release.
  *
  * A suppressed row pays the price of the whole domain in every column, whether it stays in the file or was removed. */
-#include "measure/class_column.h"
+#include "measure/private_information.h"
 
 #include "classes/column_cells.h"
 
@@ -255,6 +255,8 @@ kn_status kn_objective_loss(double *loss, const kn_objective *objective, const k
 {
     *loss = NAN;
     if (objective->type->price_cell != NULL) return cell_loss(loss, objective, release, err);
+    if (objective->type->price_columns != NULL)
+        return kn_private_information_price(loss, objective->type->price_columns, objective->state, release, NULL, err);
     if (objective->type->price_row != NULL && !objective->type->product) return row_loss(loss, objective, release, err);
     if (objective->type->price_class != NULL) return class_loss(loss, objective, release, err);
     return objective->type->price_release(loss, objective->state, release, false, NULL, err);

@@ -78,6 +78,12 @@ typedef struct kn_measure {
     double (*price_row)(const void *state, const kn_tuples *tuples, const kn_set_pool *sets, uint32_t q,
                         const kn_cell *cell, uint32_t value);
     bool product;
+    /* Measures that follow from how much every released column still says about the class column (I(Y; column),
+     * private_information.h, which is their state): the loss, from these. Where several are asked for, they are found
+     * once. */
+    double (*price_columns)(const kn_tuples *tuples, double table_entropy, const double *columns);
+    /* Both or none: the loss is that of these two, `w` (a parameter) of the first and the rest of the second. */
+    const struct kn_measure *mixes[2];
     /* `brief`: NAN where it would take more than its share of a run. */
     kn_status (*price_release)(double *loss, const void *state, const kn_release *release, bool brief, kn_pool *pool,
                                kn_error *err);

@@ -7,13 +7,6 @@
  * in a class. A class costs O(columns * its distinct sensitive values). */
 #include "measure/private_information.h"
 
-static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *args, kn_error *err)
-{
-    return kn_private_information_new((kn_private_information **)out, tuples, args, err);
-}
-
-static void discard(void *state) { kn_private_information_free(state); }
-
 static double price_class(const void *state, const kn_tuples *tuples, const kn_class_counts *counts,
                           const kn_cell *cells, const kn_set_pool *sets, bool suppressed)
 {
@@ -32,6 +25,13 @@ static double finish(const void *state, const kn_release *release, double sum)
     return cells > 0 ? sum / cells : 0;
 }
 
+static double price_columns(const kn_tuples *tuples, double table_entropy, const double *columns)
+{
+    double lost = 0, weights = kn_tuples_weight(tuples);
+    for (uint32_t q = 0; q < tuples->n_qis; q++) lost += tuples->domains[q]->weight * (table_entropy - columns[q]);
+    return weights > 0 ? lost / weights : 0;
+}
+
 static const kn_param params[] = {KN_CLASS_COLUMN_PARAM, KN_CLASS_JOINT_PARAM};
 
 const kn_measure kn_measure_pmi = {
@@ -41,9 +41,10 @@ const kn_measure kn_measure_pmi = {
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .needs = KN_MEASURE_NEEDS_CLASS_COLUMN,
-    .prepare = prepare,
-    .discard = discard,
+    .prepare = kn_private_information_prepare,
+    .discard = kn_private_information_discard,
     .price_class = price_class,
     .price_row = price_row,
     .finish = finish,
+    .price_columns = price_columns,
 };

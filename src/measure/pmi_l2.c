@@ -7,31 +7,21 @@
 
 #include <math.h>
 
-static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *args, kn_error *err)
+static double price_columns(const kn_tuples *tuples, double table_entropy, const double *columns)
 {
-    return kn_private_information_new((kn_private_information **)out, tuples, args, err);
-}
-
-static void discard(void *state) { kn_private_information_free(state); }
-
-static kn_status price_release(double *loss, const void *state, const kn_release *release, bool brief, kn_pool *pool,
-                               kn_error *err)
-{
-    kn_status status = KN_OK;
-    const kn_private_information *information = state;
-    const kn_tuples *tuples = release->tuples;
-    double *columns = NULL, square = 0, weight_square = 0, weights = kn_tuples_weight(tuples);
-    KN_NEW(columns, tuples->n_qis);
-    KN_TRY(kn_private_information_columns(columns, information, release, pool, err));
+    double square = 0, weight_square = 0, weights = kn_tuples_weight(tuples);
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         double weight = tuples->domains[q]->weight;
         square += weight * weight * columns[q] * columns[q];
         weight_square += weight * weight;
     }
-    *loss = weights > 0 ? (information->table_entropy * sqrt(weight_square) - sqrt(square)) / weights : 0;
-done:
-    kn_free(columns);
-    return status;
+    return weights > 0 ? (table_entropy * sqrt(weight_square) - sqrt(square)) / weights : 0;
+}
+
+static kn_status price_release(double *loss, const void *state, const kn_release *release, bool brief, kn_pool *pool,
+                               kn_error *err)
+{
+    return kn_private_information_price(loss, price_columns, state, release, pool, err);
 }
 
 static const kn_param params[] = {KN_CLASS_COLUMN_PARAM, KN_CLASS_JOINT_PARAM};
@@ -43,7 +33,8 @@ const kn_measure kn_measure_pmi_l2 = {
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .needs = KN_MEASURE_NEEDS_CLASS_COLUMN,
-    .prepare = prepare,
-    .discard = discard,
+    .prepare = kn_private_information_prepare,
+    .discard = kn_private_information_discard,
+    .price_columns = price_columns,
     .price_release = price_release,
 };

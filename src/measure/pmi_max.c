@@ -6,30 +6,20 @@
 
 #include <math.h>
 
-static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *args, kn_error *err)
+static double price_columns(const kn_tuples *tuples, double table_entropy, const double *columns)
 {
-    return kn_private_information_new((kn_private_information **)out, tuples, args, err);
-}
-
-static void discard(void *state) { kn_private_information_free(state); }
-
-static kn_status price_release(double *loss, const void *state, const kn_release *release, bool brief, kn_pool *pool,
-                               kn_error *err)
-{
-    kn_status status = KN_OK;
-    const kn_private_information *information = state;
-    const kn_tuples *tuples = release->tuples;
-    double *columns = NULL, best = -INFINITY, largest_weight = 0;
-    KN_NEW(columns, tuples->n_qis);
-    KN_TRY(kn_private_information_columns(columns, information, release, pool, err));
+    double best = -INFINITY, largest_weight = 0;
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         best = fmax(best, tuples->domains[q]->weight * columns[q]);
         largest_weight = fmax(largest_weight, tuples->domains[q]->weight);
     }
-    *loss = largest_weight > 0 ? information->table_entropy - best / largest_weight : 0;
-done:
-    kn_free(columns);
-    return status;
+    return largest_weight > 0 ? table_entropy - best / largest_weight : 0;
+}
+
+static kn_status price_release(double *loss, const void *state, const kn_release *release, bool brief, kn_pool *pool,
+                               kn_error *err)
+{
+    return kn_private_information_price(loss, price_columns, state, release, pool, err);
 }
 
 static const kn_param params[] = {KN_CLASS_COLUMN_PARAM, KN_CLASS_JOINT_PARAM};
@@ -41,7 +31,8 @@ const kn_measure kn_measure_pmi_max = {
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .needs = KN_MEASURE_NEEDS_CLASS_COLUMN,
-    .prepare = prepare,
-    .discard = discard,
+    .prepare = kn_private_information_prepare,
+    .discard = kn_private_information_discard,
+    .price_columns = price_columns,
     .price_release = price_release,
 };

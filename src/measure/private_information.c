@@ -160,6 +160,13 @@ void kn_private_information_free(kn_private_information *information)
     kn_free(information);
 }
 
+kn_status kn_private_information_prepare(void **out, const kn_tuples *tuples, const kn_args *args, kn_error *err)
+{
+    return kn_private_information_new((kn_private_information **)out, tuples, args, err);
+}
+
+void kn_private_information_discard(void *state) { kn_private_information_free(state); }
+
 /* --- Use ------------------------------------------------------------------------------------------------------- */
 
 /* Rows with the sensitive value and a code below `code`. */
@@ -262,4 +269,18 @@ kn_status kn_private_information_columns(double *columns, const kn_private_infor
 {
     column_jobs jobs = {columns, information, release};
     return kn_pool_run(pool, release->tuples->n_qis, price_column, &jobs, err);
+}
+
+kn_status kn_private_information_price(
+    double *loss, double (*price_columns)(const kn_tuples *tuples, double table_entropy, const double *columns),
+    const kn_private_information *information, const kn_release *release, kn_pool *pool, kn_error *err)
+{
+    kn_status status = KN_OK;
+    double *columns = NULL;
+    KN_NEW(columns, release->tuples->n_qis);
+    KN_TRY(kn_private_information_columns(columns, information, release, pool, err));
+    *loss = price_columns(release->tuples, information->table_entropy, columns);
+done:
+    kn_free(columns);
+    return status;
 }

@@ -27,6 +27,9 @@ typedef struct kn_private_information {
 kn_status kn_private_information_new(kn_private_information **out, const kn_tuples *tuples, const kn_args *args,
                                      kn_error *err);
 void kn_private_information_free(kn_private_information *information);
+/* The same, as a measure's prepare and discard. */
+kn_status kn_private_information_prepare(void **out, const kn_tuples *tuples, const kn_args *args, kn_error *err);
+void kn_private_information_discard(void *state);
 /* Sum over the rows of a class of -log Pr(Y = its value | X_q in cell). */
 double kn_private_information_cell(const kn_private_information *information, const kn_tuples *tuples,
                                    const kn_set_pool *sets, uint32_t q, const kn_cell *cell,
@@ -41,5 +44,9 @@ double kn_private_information_class(const kn_private_information *information, c
 /* I(Y; released column q), [SC] (11), for every q. */
 kn_status kn_private_information_columns(double *columns, const kn_private_information *information,
                                          const kn_release *release, kn_pool *pool, kn_error *err);
+/* A measure's loss from these. */
+kn_status kn_private_information_price(
+    double *loss, double (*price_columns)(const kn_tuples *tuples, double table_entropy, const double *columns),
+    const kn_private_information *information, const kn_release *release, kn_pool *pool, kn_error *err);
 
 #endif

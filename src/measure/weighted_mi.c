@@ -6,6 +6,8 @@
 #include "measure/information.h"
 #include "measure/private_information.h"
 
+extern const kn_measure kn_measure_mi, kn_measure_pmi;
+
 typedef struct state {
     double share; /* of MI */
     double kept;  /* sum over all cells of log rows(value), weighted */
@@ -86,4 +88,5 @@ const kn_measure kn_measure_weighted_mi = {
     .price_class = price_class,
     .price_row = price_row,
     .finish = finish,
+    .mixes = {&kn_measure_mi, &kn_measure_pmi},
 };
