@@ -122,7 +122,10 @@ static kn_mondrian_cut find_cut(kn_mondrian *s, kn_mondrian_bench *b, kn_mondria
     kn_mondrian_find_live(s, r, n);
     if (kn_mondrian_records(n) <= KN_MONDRIAN_SMALL) return kn_mondrian_small_cut(s, b, n);
     kn_mondrian_place_bits(s, r);
-    return kn_mondrian_best_cut(s, b, r, n, 0, r->n_live);
+    bool ask_models = kn_mondrian_asks_first(s);
+    kn_mondrian_cut best = kn_mondrian_best_cut(s, b, r, n, 0, r->n_live, ask_models);
+    if (ask_models || best.n_left == 0 || kn_mondrian_allows(s, b, n, &best)) return best;
+    return kn_mondrian_best_cut(s, b, r, n, 0, r->n_live, true);
 }
 
 /* The rest of a small class: the smaller side first, so that the stack stays within log2(n). */
@@ -185,8 +188,20 @@ static kn_status job_columns(void *context, size_t job, unsigned worker, kn_erro
     kn_mondrian *s = context;
     const kn_mondrian_ranking *r = &s->benches[0].ranking;
     s->share_cuts[job] = kn_mondrian_best_cut(s, &s->benches[worker], r, &s->current, share_begin(s, r->n_live, job),
-                                              share_begin(s, r->n_live, job + 1));
+                                              share_begin(s, r->n_live, job + 1), s->ask_models);
     return tick(s, &s->benches[worker], err);
+}
+
+static kn_status best_of_shares(kn_mondrian_cut *best, kn_mondrian *s, bool ask_models, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *best = kn_mondrian_no_cut;
+    s->ask_models = ask_models;
+    KN_TRY(kn_pool_run(s->task->pool, s->n_shares, job_columns, s, err));
+    for (unsigned share = 0; share < s->n_shares; share++)
+        if (kn_mondrian_better(s, &s->share_cuts[share], best)) *best = s->share_cuts[share];
+done:
+    return status;
 }
 
 static kn_status find_shared_cut(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_node *n, kn_error *err)
@@ -198,9 +213,10 @@ static kn_status find_shared_cut(kn_mondrian_cut *best, kn_mondrian *s, kn_mondr
     KN_TRY(kn_pool_run(s->task->pool, s->n_shares, job_rank, s, err));
     kn_mondrian_find_live(s, &s->benches[0].ranking, n);
     kn_mondrian_place_bits(s, &s->benches[0].ranking);
-    KN_TRY(kn_pool_run(s->task->pool, s->n_shares, job_columns, s, err));
-    for (unsigned share = 0; share < s->n_shares; share++)
-        if (kn_mondrian_better(s, &s->share_cuts[share], best)) *best = s->share_cuts[share];
+    bool ask_models = kn_mondrian_asks_first(s);
+    KN_TRY(best_of_shares(best, s, ask_models, err));
+    if (ask_models || best->n_left == 0 || kn_mondrian_allows(s, &s->benches[0], n, best)) goto done;
+    KN_TRY(best_of_shares(best, s, true, err));
 done:
     return status;
 }

@@ -316,9 +316,9 @@ void kn_mondrian_sort(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondr
         b->order[begin[r->rank[q][kn_mondrian_record(s, n, i)[s->place[q]]]]++] = i;
 }
 
-static bool needs_order(const kn_mondrian *s, const kn_mondrian_ranking *r)
+static bool needs_order(const kn_mondrian *s, const kn_mondrian_ranking *r, bool ask_models)
 {
-    return s->relaxed || r->n_wide > 0 || !s->task->models->counts_only;
+    return s->relaxed || r->n_wide > 0 || ask_models;
 }
 
 /* --- The best cut in one column -------------------------------------------------------------------------------- */
@@ -397,8 +397,20 @@ bool kn_mondrian_better(const kn_mondrian *s, const kn_mondrian_cut *a, const kn
 
 static bool histograms_allow(kn_mondrian *s, kn_mondrian_bench *b)
 {
-    return s->task->models->counts_only ||
-           (kn_tally_holds(s->task->models, &b->right, NULL) && kn_tally_holds(s->task->models, &b->whole, &b->right));
+    return kn_tally_holds(s->task->models, &b->right, NULL) && kn_tally_holds(s->task->models, &b->whole, &b->right);
+}
+
+bool kn_mondrian_allows(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n, const kn_mondrian_cut *c)
+{
+    if (s->task->models->counts_only) return true;
+    kn_tally_clear(&b->whole);
+    kn_tally_clear(&b->right);
+    for (uint32_t i = 0; i < kn_mondrian_records(n); i++) {
+        const uint32_t *record = kn_mondrian_record(s, n, s->relaxed ? b->order[i] : i);
+        const bool goes_left = s->relaxed ? i < c->n_left : record[s->place[c->column]] < c->code;
+        kn_tally_add(goes_left ? &b->whole : &b->right, record[RECORD_ITEM]);
+    }
+    return kn_tally_holds(s->task->models, &b->right, NULL) && kn_tally_holds(s->task->models, &b->whole, NULL);
 }
 
 static void tally_records(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n, uint32_t begin, uint32_t end)
@@ -409,7 +421,6 @@ static void tally_records(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondria
 static void tally_node(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n)
 {
     kn_tally_clear(&b->whole);
-    kn_tally_clear(&b->right);
     for (uint32_t i = 0; i < kn_mondrian_records(n); i++)
         kn_tally_add(&b->whole, kn_mondrian_record(s, n, i)[RECORD_ITEM]);
 }
@@ -443,12 +454,12 @@ static void price_left(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_r
 
 /* Improves on *best where a cut of column q does. */
 static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
-                       const kn_mondrian_node *n, uint32_t q, const uint32_t *groups, uint32_t n_groups)
+                       const kn_mondrian_node *n, uint32_t q, const uint32_t *groups, uint32_t n_groups,
+                       bool ask_models)
 {
-    bool histograms = !s->task->models->counts_only;
     uint64_t n_rows = 0;
     for (uint32_t g = 0; g < n_groups; g++) n_rows += groups[(size_t)g * r->group_words + HEAD_ROWS];
-    if (histograms) tally_node(s, b, n);
+    if (ask_models) kn_tally_clear(&b->right);
     if (!s->by_median) price_left(s, b, r, n, groups, n_groups, best);
     double right_price = 0;                    /* or less than it is */
     double width = kn_mondrian_width(s, r, q); /* `choose=median`: the widest has the least "loss" wherever it is cut */
@@ -458,7 +469,7 @@ static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench 
         uint32_t end = kn_mondrian_records(n) - p.n_records, begin = end - group[HEAD_RECORDS];
         pass_add(s, b, r, &p, group);
         if (r->n_wide > 0 && !s->by_median) add_wide(s, b, r, n, begin, end);
-        if (histograms) tally_records(s, b, n, begin, end);
+        if (ask_models) tally_records(s, b, n, begin, end);
         uint64_t left_persons = n->n_persons - p.n_persons;
         if (left_persons < s->min_persons) break;
         if (p.n_persons < s->min_persons) continue;
@@ -473,7 +484,7 @@ static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench 
             right_price = kn_growing_price(&b->growing);
             candidate.loss += right_rows * right_price * kn_mondrian_waste(s, p.n_persons);
         }
-        if (kn_mondrian_better(s, &candidate, best) && histograms_allow(s, b)) *best = candidate;
+        if (kn_mondrian_better(s, &candidate, best) && (!ask_models || histograms_allow(s, b))) *best = candidate;
     }
 }
 
@@ -497,10 +508,11 @@ void kn_mondrian_settle(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mon
 
 /* The best cut in the live columns from .. to-1, which are counted together as far as their groups fit. */
 kn_mondrian_cut kn_mondrian_best_cut(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
-                                     const kn_mondrian_node *n, uint32_t from, uint32_t to)
+                                     const kn_mondrian_node *n, uint32_t from, uint32_t to, bool ask_models)
 {
     kn_mondrian_cut best = kn_mondrian_no_cut;
     kn_mondrian_settle(s, b, r);
+    if (ask_models) tally_node(s, b, n);
     for (uint32_t l = from, end; l < to; l = end) {
         uint32_t n_groups = r->n[r->live[l]];
         for (end = l + 1; !s->relaxed && end < to && end < l + COLUMNS_AT_ONCE; end++) {
@@ -511,10 +523,10 @@ kn_mondrian_cut kn_mondrian_best_cut(kn_mondrian *s, kn_mondrian_bench *b, const
         const uint32_t *groups = b->groups;
         for (uint32_t p = l; p < end; p++) {
             const uint32_t q = r->live[p];
-            if (needs_order(s, r)) kn_mondrian_sort(s, b, r, n, q);
+            if (needs_order(s, r, ask_models)) kn_mondrian_sort(s, b, r, n, q);
             if (s->relaxed) make_groups(s, b, r, n, q);
             n_groups = s->relaxed ? kn_mondrian_records(n) : r->n[q];
-            try_column(&best, s, b, r, n, q, groups, n_groups);
+            try_column(&best, s, b, r, n, q, groups, n_groups, ask_models);
             groups += (size_t)n_groups * r->group_words;
         }
     }

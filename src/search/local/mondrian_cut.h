@@ -93,6 +93,7 @@ typedef struct kn_mondrian {
     atomic_bool out_of_time;
     atomic_uint_fast64_t n_items_done;
     kn_mondrian_node current; /* the large class whose columns are shared out */
+    bool ask_models;          /* for it, now */
     unsigned n_shares;
     kn_mondrian_cut *share_cuts;     /* [share] */
     uint32_t share_items, job_items; /* a class of more records is shared out; one of no more is a job with its cuts */
@@ -131,9 +132,16 @@ static inline double kn_mondrian_waste(const kn_mondrian *s, uint64_t n_persons)
 {
     return n_persons < s->n_waste ? s->waste[n_persons] : 1;
 }
-/* The best allowable cut in the live columns from .. to-1, and which of two is the better one. */
+/* The best cut in the live columns from .. to-1 that leaves enough persons on both sides and, where they are asked,
+ * sensitive values that the models allow; and which of two is the better one.
+ *
+ * Most cuts leave both sides such values. So nobody is asked at first: the best cut by numbers is the best of all if
+ * the models allow it, which takes one look at the class (kn_mondrian_allows); otherwise every cut is asked about. */
 kn_mondrian_cut kn_mondrian_best_cut(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
-                                     const kn_mondrian_node *n, uint32_t from, uint32_t to);
+                                     const kn_mondrian_node *n, uint32_t from, uint32_t to, bool ask_models);
+bool kn_mondrian_allows(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n, const kn_mondrian_cut *c);
+/* Is that known without a look? Relaxed cuts depend on an order that is made only where models are asked. */
+static inline bool kn_mondrian_asks_first(const kn_mondrian *s) { return s->relaxed && !s->task->models->counts_only; }
 bool kn_mondrian_better(const kn_mondrian *s, const kn_mondrian_cut *a, const kn_mondrian_cut *b);
 /* b->growing has what all records of the class share; passes over its groups add to the live columns. */
 void kn_mondrian_settle(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r);

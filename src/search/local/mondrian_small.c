@@ -113,23 +113,9 @@ static void price_left(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_n
     for (; g < n_groups; g++) b->left_price[g] = INFINITY;
 }
 
-/* Do the models look at no histograms, or hold on both sides of the cut? */
-static bool allows(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n, const kn_mondrian_cut *c)
-{
-    if (s->task->models->counts_only) return true;
-    kn_tally_clear(&b->whole);
-    kn_tally_clear(&b->right);
-    for (uint32_t i = 0; i < kn_mondrian_records(n); i++) {
-        const uint32_t *record = kn_mondrian_record(s, n, s->relaxed ? b->order[i] : i);
-        const bool goes_left = s->relaxed ? i < c->n_left : record[s->place[c->column]] < c->code;
-        kn_tally_add(goes_left ? &b->whole : &b->right, record[RECORD_ITEM]);
-    }
-    return kn_tally_holds(s->task->models, &b->right, NULL) && kn_tally_holds(s->task->models, &b->whole, NULL);
-}
-
 /* Improves on *best where a cut of the l-th live column does. */
 static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n,
-                       uint32_t l, uint64_t n_rows)
+                       uint32_t l, uint64_t n_rows, bool ask_models)
 {
     group groups[KN_MONDRIAN_SMALL];
     const uint32_t q = b->ranking.live[l], n_groups = fill_groups(groups, s, b, n, l);
@@ -155,17 +141,21 @@ static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench 
             right_price = kn_growing_price(&b->growing);
             candidate.loss += right_rows * right_price * kn_mondrian_waste(s, p.n_persons);
         }
-        if (kn_mondrian_better(s, &candidate, best) && allows(s, b, n, &candidate)) *best = candidate;
+        if (!kn_mondrian_better(s, &candidate, best)) continue;
+        if (!ask_models || kn_mondrian_allows(s, b, n, &candidate)) *best = candidate;
     }
 }
 
 kn_mondrian_cut kn_mondrian_small_cut(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n)
 {
-    kn_mondrian_cut best = kn_mondrian_no_cut;
+    kn_mondrian_cut best;
     uint64_t n_rows = 0;
     fill_records(s, b, n);
     kn_mondrian_settle(s, b, &b->ranking);
     for (uint32_t i = 0; i < kn_mondrian_records(n); i++) n_rows += kn_mondrian_record(s, n, i)[RECORD_ROWS];
-    for (uint32_t l = 0; l < b->ranking.n_live; l++) try_column(&best, s, b, n, l, n_rows);
-    return best;
+    for (bool ask_models = kn_mondrian_asks_first(s);; ask_models = true) {
+        best = kn_mondrian_no_cut;
+        for (uint32_t l = 0; l < b->ranking.n_live; l++) try_column(&best, s, b, n, l, n_rows, ask_models);
+        if (ask_models || best.n_left == 0 || kn_mondrian_allows(s, b, n, &best)) return best;
+    }
 }
