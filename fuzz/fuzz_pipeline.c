@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define HEADER "a,b,c,s\n"
-enum { N_CHOICES = 6 };
+enum { N_CHOICES = 6, WITH_CLIMB = 8 /* one in so many */ };
 
 #define PICK(list, byte) (list)[(byte) % (sizeof(list) / sizeof *(list))]
 static const char *const algorithms[] = {
@@ -46,8 +46,16 @@ static void set(kn_settings *settings, const char *option, const char *value)
     require(value == NULL || kn_settings_set(settings, option, value, NULL) == KN_OK);
 }
 
+/* Before k-optimize begins it climbs for some thousand looks, whatever the effort, and that took a third of the time of
+ * all runs: it does so for tables of some sizes only. hill-climb climbs the same way. */
+static const char *algorithm_of(const uint8_t *choices, size_t n_bytes)
+{
+    const char *algorithm = PICK(algorithms, choices[0] & 0x7f);
+    return strcmp(algorithm, "k-optimize") == 0 && n_bytes % WITH_CLIMB != 0 ? "k-optimize:begin=nothing" : algorithm;
+}
+
 /* What the run and its verification are both told. */
-static kn_settings *common_settings(const uint8_t *choices)
+static kn_settings *common_settings(const uint8_t *choices, size_t n_bytes)
 {
     static const char *const columns[] = {"a", "b", "c"};
     kn_settings *settings;
@@ -56,7 +64,7 @@ static kn_settings *common_settings(const uint8_t *choices)
     set(settings, "qi", choices[0] & 0x80 ? "a,b" : "a,b,c");
     set(settings, "sensitive", "s");
     if (choices[0] & 0x80) set(settings, "identifier", "c");
-    set(settings, "algorithm", PICK(algorithms, choices[0] & 0x7f));
+    set(settings, "algorithm", algorithm_of(choices, n_bytes));
     snprintf(text, sizeof text, "%d", 1 + choices[1] % 4);
     set(settings, "k", text);
     set(settings, "model", PICK(models, choices[1] >> 2));
@@ -87,10 +95,10 @@ static bool refuses_itself(const char *message)
 }
 
 /* The release as CSV; NULL: refused. Yours to free. */
-static char *release_of(const memory_file *data, const uint8_t *choices)
+static char *release_of(const memory_file *data, const uint8_t *choices, size_t n_bytes)
 {
     static const char *const cells[] = {"labels", "bounds", "both", "labels"};
-    kn_settings *settings = common_settings(choices);
+    kn_settings *settings = common_settings(choices, n_bytes);
     kn_result *result;
     kn_error err = {0};
     char *release = NULL;
@@ -108,9 +116,9 @@ static char *release_of(const memory_file *data, const uint8_t *choices)
     return release;
 }
 
-static void verify(const memory_file *data, const memory_file *release, const uint8_t *choices)
+static void verify(const memory_file *data, const memory_file *release, const uint8_t *choices, size_t n_bytes)
 {
-    kn_settings *settings = common_settings(choices);
+    kn_settings *settings = common_settings(choices, n_bytes);
     kn_result *result;
     kn_error err = {0};
     set(settings, "original", data->path);
@@ -134,10 +142,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(csv + strlen(HEADER), data + N_CHOICES, n_rows);
     memory_file_write(&table, csv, strlen(HEADER) + n_rows);
     free(csv);
-    char *text = release_of(&table, data);
+    char *text = release_of(&table, data, size);
     if (text == NULL) return 0;
     memory_file_write(&release, text, strlen(text));
-    verify(&table, &release, data);
+    verify(&table, &release, data, size);
     free(text);
     return 0;
 }
