@@ -647,7 +647,8 @@ kn_status kn_input_encode_again(kn_input *input, kn_error *err)
     const char *params, *why;
     KN_TRY(kn_input_algorithm(&algorithm, &params, &why, input->request, input->table, err));
     status = kn_input_encode(input, kn_algorithm_needs_trees(algorithm), &first);
-    if (status == KN_USAGE && kn_input_may_have_trees(input)) { /* a top that is on the tree's widths, but on no grid */
+    /* a top that is on the tree's widths, but on no grid; numbers too large for one */
+    if ((status == KN_USAGE || status == KN_INPUT) && kn_input_may_have_trees(input)) {
         kn_input_forget_domains(input);
         if (kn_input_encode(input, true, &ignored) == KN_OK) return KN_OK;
     }
