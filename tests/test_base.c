@@ -464,12 +464,20 @@ static void a_json_text_has_a_fixed_form(void **state)
     kn_json_bytes(&json, "not utf-8", "a\xFFz\xC3", 4);
     kn_json_end(&json);
     assert_ok(kn_json_finish(&text, &json, err));
+    kn_json_resume(&json, text);
+    kn_json_text(&json, "said", "later");
+    kn_json_array(&json, "more");
+    kn_json_count(&json, NULL, 1);
+    kn_json_end(&json);
+    kn_json_end(&json);
+    assert_ok(kn_json_finish(&text, &json, err));
     assert_string_equal(text, "{\n"
                               "  \"quo\\\"te\": \"a\\\\b\\n\\u0001\xC3\xA9/\",\n"
                               "  \"numbers\": [\n    0.0,\n    -2.0,\n    0.1,\n    1e300,\n    1.5e-7,\n    -1e-10,\n"
                               "    1.23456789012346e17,\n    null,\n    null,\n    18446744073709551615\n  ],\n"
                               "  \"none\": [],\n  \"empty\": {},\n  \"yes\": true,\n  \"null\": null,\n"
-                              "  \"not utf-8\": \"a\xEF\xBF\xBDz\xEF\xBF\xBD\"\n}\n");
+                              "  \"not utf-8\": \"a\xEF\xBF\xBDz\xEF\xBF\xBD\",\n"
+                              "  \"said\": \"later\",\n  \"more\": [\n    1\n  ]\n}\n");
     kn_free(text);
 }
 

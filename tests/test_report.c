@@ -172,6 +172,16 @@ static void a_sentence_is_said_around_the_user_s_words(void **state)
     says(&list, 2, KN_LANGUAGE_EN,
          "the release has no rows; column '1234567890123456789012345678901234567890…' is there twice");
     char *text;
+    kn_json json = {0};
+    kn_json_object(&json, NULL);
+    kn_sentences_json(&json, "said", &list);
+    kn_json_end(&json);
+    assert_ok(kn_json_finish(&text, &json, err));
+    assert_int_equal(count_of(text, "\"id\": "), 3);
+    assert_non_null(strstr(text,
+                           "{\n      \"id\": \"left_out\",\n      \"text\": \"left out, because no role was given: a: "
+                           "b, %1; rows\"\n    }"));
+    kn_free(text);
     assert_ok(kn_sentences_finish(&text, &list, err));
     assert_int_equal(count_of(text, "\n"), 3);
     assert_int_equal(list.n, 0);

@@ -134,6 +134,14 @@ void kn_json_null(kn_json *json, const char *key)
     kn_buffer_text(&json->out, "null");
 }
 
+void kn_json_resume(kn_json *json, char *object)
+{
+    static const char end[] = "\n}\n";
+    const size_t n = strlen(object), n_end = sizeof end - 1;
+    assert(n > n_end && strcmp(object + n - n_end, end) == 0);
+    *json = (kn_json){.out = {.bytes = object, .n = n - n_end, .capacity = n + 1}, .depth = 1, .follows = true};
+}
+
 kn_status kn_json_finish(char **out, kn_json *json, kn_error *err)
 {
     assert(json->depth == 0);

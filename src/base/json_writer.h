@@ -31,6 +31,8 @@ void kn_json_count(kn_json *json, const char *key, uint64_t count);
 void kn_json_real(kn_json *json, const char *key, double value); /* 15 digits; null for what is not finite */
 void kn_json_bool(kn_json *json, const char *key, bool value);
 void kn_json_null(kn_json *json, const char *key);
+/* Goes on with a finished object that has members, as if its end had not been told. The text is given away. */
+void kn_json_resume(kn_json *json, char *object);
 /* The whole with a line end, yours to kn_free; KN_RESOURCES when memory ran out on the way. Empties the writer. */
 kn_status kn_json_finish(char **out, kn_json *json, kn_error *err);
 

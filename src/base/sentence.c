@@ -18,6 +18,18 @@ static const char *const english[] = {
 #undef KN_SENTENCE
 };
 
+static const char *const names[] = {
+    "NOTHING",
+#define KN_SENTENCE(id, text) #id,
+#include "base/sentences.def"
+#undef KN_SENTENCE
+};
+
+static size_t id_of(const char *sentence)
+{
+    return (size_t)(unsigned char)sentence[0] << 8 | (unsigned char)sentence[1];
+}
+
 const char *kn_sentence_english(kn_say id) { return english[id]; }
 
 kn_piece kn_piece_number(const char *format, ...)
@@ -73,7 +85,7 @@ void kn_sentence_join(kn_buffer *first, kn_buffer more)
 /* Where each argument begins (n_pieces of them), and what stands behind the last one. */
 static const char *find_pieces(const char **pieces, char *kinds, const char *sentence)
 {
-    const char *nested[MAX_PIECES], *text = english[(unsigned char)sentence[0] << 8 | (unsigned char)sentence[1]];
+    const char *nested[MAX_PIECES], *text = english[id_of(sentence)];
     char nested_kinds[MAX_PIECES];
     size_t n = 0;
     sentence += ID_BYTES;
@@ -112,7 +124,7 @@ static const char *say(kn_buffer *out, const char *sentences, const kn_catalogue
 {
     const char *pieces[MAX_PIECES], *end;
     char kinds[MAX_PIECES];
-    size_t id = (size_t)(unsigned char)sentences[0] << 8 | (unsigned char)sentences[1], next = 0, n_word;
+    size_t id = id_of(sentences), next = 0, n_word;
     end = find_pieces(pieces, kinds, sentences);
     const bool is_english = catalogue == NULL || catalogue->texts == NULL;
     for (const char *at = is_english ? english[id] : catalogue->texts[id]; *at != '\0';) {
@@ -139,6 +151,32 @@ void kn_sentence_say(kn_buffer *out, kn_buffer sentence, const kn_catalogue *cat
     if (sentence.failed) out->failed = true;
     else kn_sentence_text(out, sentence.bytes, catalogue);
     kn_buffer_free(&sentence);
+}
+
+static void put_id(kn_json *json, const char *sentence)
+{
+    char id[64];
+    size_t n = 0;
+    for (const char *at = names[id_of(sentence)]; *at != '\0' && n + 1 < sizeof id; at++)
+        id[n++] = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
+    kn_json_bytes(json, "id", id, n);
+}
+
+void kn_sentences_json(kn_json *json, const char *key, const kn_buffer *list)
+{
+    kn_buffer text = {.failed = list->failed};
+    kn_json_array(json, key);
+    for (const char *at = list->bytes; !text.failed && list->n > 0 && at < list->bytes + list->n;) {
+        kn_json_object(json, NULL);
+        put_id(json, at);
+        at = kn_sentence_text(&text, at, NULL);
+        kn_json_bytes(json, "text", text.bytes, text.n);
+        kn_json_end(json);
+        kn_buffer_clear(&text);
+    }
+    kn_json_end(json);
+    json->out.failed |= text.failed;
+    kn_buffer_free(&text);
 }
 
 kn_status kn_sentences_finish(char **out, kn_buffer *list, kn_error *err)

@@ -13,6 +13,7 @@
 #define KN_BASE_SENTENCE_H
 
 #include "base/buffer.h"
+#include "base/json_writer.h"
 
 typedef enum kn_say {
     KN_SAY_NOTHING,
@@ -63,6 +64,8 @@ const char *kn_sentence_english(kn_say id);
 const char *kn_sentence_text(kn_buffer *out, const char *sentences, const kn_catalogue *catalogue);
 /* Appends the text of one sentence, which is given away. */
 void kn_sentence_say(kn_buffer *out, kn_buffer sentence, const kn_catalogue *catalogue);
+/* All of them as an array of objects: `id`, as in sentences.def but in small letters, and `text`, in English. */
+void kn_sentences_json(kn_json *json, const char *key, const kn_buffer *list);
 /* All of them in English, one per line, as kn_buffer_finish: the list is emptied. */
 kn_status kn_sentences_finish(char **out, kn_buffer *list, kn_error *err);
 

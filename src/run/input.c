@@ -657,9 +657,21 @@ done:
     return status;
 }
 
+/* Whatever the command, so that a job at night sees what a person would have read. */
+static kn_status add_warnings(kn_result *result, const kn_input *input, kn_error *err)
+{
+    kn_json json;
+    kn_json_resume(&json, result->json);
+    result->json = NULL;
+    kn_sentences_json(&json, "warnings", &input->warnings);
+    kn_json_end(&json);
+    return kn_json_finish(&result->json, &json, err);
+}
+
 kn_status kn_input_deliver(kn_input *input, kn_result *result, kn_error *err)
 {
     kn_status status = KN_OK;
+    if (result->json != NULL) KN_TRY(add_warnings(result, input, err));
     KN_TRY(kn_sentences_finish(&result->warnings, &input->warnings, err));
     if (result->json != NULL) KN_TRY(kn_targets_text(input->targets, "json", result->json, err));
     KN_TRY(kn_targets_commit(input->targets, &input->ticker, err));

@@ -114,8 +114,11 @@ class Errors(Case):
 
     def test_warnings_are_warnings(self):
         with self.assertWarnsRegex(kanon.KanonWarning, "no model protects it") as caught:
-            kanon.anonymize(people(), **ROLES, k=3)
+            release = kanon.anonymize(people(), **ROLES, k=3)
         self.assertEqual(caught.filename, __file__)
+        self.assertEqual([said["id"] for said in release.facts["warnings"]], ["folds", "unprotected"])
+        self.assertIn("no model protects it", release.facts["warnings"][1]["text"])
+        self.assertEqual(len(release.warnings), 2)
 
     def test_a_check_lists_every_problem(self):
         found = kanon.check(people(), policy=kanon.Policy(qi="age", k=3, unlisted="error"))
@@ -147,7 +150,7 @@ class Results(Case):
         for command, result in results_of(self.data, self.release).items():
             with self.subTest(command):
                 names = [name for name, value in vars(type(result)).items() if isinstance(value, property)]
-                own = {"schema", "codebook", "certificate", "csv", "rows", "policy"}
+                own = {"schema", "codebook", "certificate", "csv", "rows", "policy", "warnings"}
                 for name in set(names) - own:
                     getattr(result, name)
                 facts = {key: value for key, value in result.facts.items() if key not in own}
