@@ -508,6 +508,21 @@ static void say_where(kn_error *err, const char *where, const char *column)
     kn_error_set(err, KN_USAGE, "%s: column %s: %s", where, column, plain.message + strlen(begin));
 }
 
+/* Thresholds and rounding; of a column that is only * they are looked at like the grid, and nobody sees them. */
+static kn_status read_coding(kn_domain *domain, const kn_build *build, bool is_tree, kn_error *err)
+{
+    const bool is_withheld = build->request->withheld;
+    kn_status status = KN_OK;
+    if (build->request->spec == NULL && (is_tree || is_withheld)) KN_TRY(kn_build_check_grid(build, err));
+    KN_TRY(kn_build_zones(&domain->coding, build, err));
+    if (is_withheld) {
+        kn_coding_free(domain->coding);
+        domain->coding = NULL;
+    }
+done:
+    return status;
+}
+
 kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *data_name, uint32_t n_rows,
                           const kn_hierarchy_request *request, kn_error *err)
 {
@@ -538,7 +553,7 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
     const bool is_subsets = build.paths.is_subsets;
     bool is_tree = spec != NULL && build.code_of_value == NULL;
     if (is_tree && request->missing_is_wildcard) take_missing_out(&build);
-    KN_TRY(kn_build_zones(&domain->coding, &build, err));
+    KN_TRY(read_coding(domain, &build, is_tree, err));
     if (is_tree && domain->coding != NULL && !is_subsets) {
         KN_TRY(kn_build_round_paths(&build, domain->coding, err));
         KN_TRY(kn_build_code_paths(&build, domain->coding, err));

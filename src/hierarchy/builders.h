@@ -136,6 +136,8 @@ size_t kn_grid_interval_text(char label[KN_INTERVAL_BYTES], const kn_grid *grid,
                              int64_t to);
 /* The grid that the request asks for; NULL: exact. */
 kn_status kn_build_grid(kn_grid **out, const kn_build *build, kn_error *err);
+/* The same, for a column whose intervals end elsewhere or that has none: what was asked for must still make sense. */
+kn_status kn_build_check_grid(const kn_build *build, kn_error *err);
 /* The step of `grid: auto`. */
 void kn_grid_choose_step(kn_widths *out, const kn_build *build);
 int64_t kn_grid_interval(const kn_grid *grid, double number, const char *bytes, size_t n_bytes);

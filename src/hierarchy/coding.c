@@ -81,8 +81,7 @@ kn_status kn_build_zones(kn_coding **out, const kn_build *build, kn_error *err)
     double low = -INFINITY, high = INFINITY;
     *out = NULL;
     const char *round = build->request->round;
-    if ((top == NULL && bottom == NULL && round == NULL) || build->request->withheld || build->n_present == 0)
-        return KN_OK;
+    if ((top == NULL && bottom == NULL && round == NULL) || build->n_present == 0) return KN_OK;
     KN_NEW(coding, 1);
     *coding = (kn_coding){.top = KN_NONE, .bottom = KN_NONE, .n_values = build->n_present};
     if (round != NULL) KN_TRY(read_rounding(coding, build, round, err));

@@ -135,6 +135,28 @@ void kn_grid_text(kn_buffer *out, const kn_grid *grid, kn_type type, int64_t fro
     kn_buffer_text(out, label);
 }
 
+static bool is_automatic(const char *asked) { return asked == NULL || strcmp(asked, "auto") == 0; }
+
+/* What was asked for, as steps or units; nothing of the values is looked at unless it is `auto`. */
+static kn_status read_grid(kn_grid *out, const kn_build *build, const char *asked, kn_error *err)
+{
+    const kn_type type = build->column->type;
+    if (type == KN_TYPE_TEXT)
+        return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "grid", .column = build->column->name),
+                               "column %s: only numbers and dates have a grid, and it is text; give it a hierarchy",
+                               build->column->name);
+    return type == KN_TYPE_DATE ? read_unit(out, build, asked, err) : read_step(out, build, asked, err);
+}
+
+kn_status kn_build_check_grid(const kn_build *build, kn_error *err)
+{
+    const char *asked = build->request->grid;
+    kn_grid grid = {0};
+    const bool is_unknown = build->n_present == 0 && build->column->type == KN_TYPE_TEXT; /* it may be anything */
+    return is_automatic(asked) || strcmp(asked, "exact") == 0 || is_unknown ? KN_OK
+                                                                            : read_grid(&grid, build, asked, err);
+}
+
 kn_status kn_build_grid(kn_grid **out, const kn_build *build, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -142,18 +164,15 @@ kn_status kn_build_grid(kn_grid **out, const kn_build *build, kn_error *err)
     const char *asked = build->request->grid;
     *out = NULL;
     const kn_type type = build->column->type;
-    if (asked == NULL || strcmp(asked, "exact") == 0 || build->n_present == 0) return KN_OK;
-    if (type == KN_TYPE_TEXT && strcmp(asked, "auto") == 0) return KN_OK;
-    if (type == KN_TYPE_TEXT)
-        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "grid", .column = build->column->name),
-                   "column %s: only numbers and dates have a grid, and it is text; give it a hierarchy",
-                   build->column->name);
+    if (build->n_present == 0) return kn_build_check_grid(build, err);
+    if (asked == NULL || strcmp(asked, "exact") == 0) return KN_OK;
+    if (type == KN_TYPE_TEXT && is_automatic(asked)) return KN_OK;
     KN_NEW(grid, 1);
     grid->top = INT64_MAX;
-    KN_TRY(type == KN_TYPE_DATE ? read_unit(grid, build, asked, err) : read_step(grid, build, asked, err));
+    KN_TRY(read_grid(grid, build, asked, err));
     bool fits = grid->by_unit || (kn_widths_fit(&grid->widths, build->column->number[0]) &&
                                   kn_widths_fit(&grid->widths, build->column->number[build->n_present - 1]));
-    if (!fits && strcmp(asked, "auto") == 0)
+    if (!fits && is_automatic(asked))
         KN_FAIL_AT(KN_INPUT, KN_PLACE(.option = "grid", .column = build->column->name),
                    "column %s: its numbers are beyond 9e15, too large for a grid, so that intervals would end at two "
                    "persons' cells; make it an identifier, give it a hierarchy, or say grid: exact",
