@@ -83,6 +83,39 @@ static void only_real_dates_are_dates(void **state)
     }
 }
 
+static void a_year_of_two_digits_is_seen_and_not_read(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned forms;
+    } cases[] = {
+        {"5/10/87", KN_DATE_DAY | KN_DATE_MONTH},
+        {"05-10-87", KN_DATE_DAY | KN_DATE_MONTH},
+        {" 5/10/87 ", KN_DATE_DAY | KN_DATE_MONTH},
+        {"31/1/87", KN_DATE_DAY},
+        {"1/31/87", KN_DATE_MONTH},
+        {"29/2/87", KN_DATE_DAY}, /* of 2000 or 1987, nobody knows */
+        {"30/2/87", 0},
+        {"05.10.87", KN_DATE_DAY},
+        {"1.31.87", 0},
+        {"5/10/87 9:30", KN_DATE_DAY | KN_DATE_MONTH},
+        {"5/10/87 ill", 0},
+        {"5/10-87", 0},
+        {"5/10/7", 0},
+        {"5/10/1987", 0},
+        {"0/10/87", 0},
+        {"5/0/87", 0},
+        {"5", 0},
+        {"5/", 0},
+        {"", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const unsigned forms = kn_date_short_forms(cases[i].text, strlen(cases[i].text));
+        if (forms != cases[i].forms) fail_msg("'%s': forms %u, expected %u", cases[i].text, forms, cases[i].forms);
+        if (forms != 0) assert_int_equal(kn_date_forms(cases[i].text, strlen(cases[i].text), 31), 0);
+    }
+}
+
 static void a_time_with_a_zone_is_counted_back_to_utc(void **state)
 {
     kn_moment a, b;
@@ -506,6 +539,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(days_count_on_without_a_gap_from_year_1_to_9999),
         cmocka_unit_test(only_real_dates_are_dates),
+        cmocka_unit_test(a_year_of_two_digits_is_seen_and_not_read),
         cmocka_unit_test(a_time_with_a_zone_is_counted_back_to_utc),
         cmocka_unit_test(the_main_spelling_is_the_most_frequent_then_the_first),
         cmocka_unit_test(only_plain_decimals_are_numbers),

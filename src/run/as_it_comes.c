@@ -86,6 +86,58 @@ static mixed_dates count_dates(const kn_column *column, const uint64_t *rows)
     return dates;
 }
 
+/* Dates that nobody can read: years of two digits, and day and month that could be exchanged in every one. */
+typedef struct unclear_dates {
+    uint64_t n_cells;
+    uint64_t n_short, n_day, n_month, n_either, short_line;
+    uint64_t n_long, n_exchangeable, long_line;
+} unclear_dates;
+
+static void note_line(uint64_t *first, uint64_t line)
+{
+    if (*first == 0 || line < *first) *first = line;
+}
+
+static unclear_dates count_unclear(const kn_column *column, const uint64_t *rows)
+{
+    const unsigned either = KN_DATE_DAY | KN_DATE_MONTH;
+    unclear_dates dates = {0};
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        size_t n;
+        const char *bytes = kn_column_bytes(column, s, &n);
+        if (is_missing(column, s) || kn_is_null_word(bytes, n)) continue;
+        const unsigned forms = forms_of(column, s), short_forms = forms == 0 ? kn_date_short_forms(bytes, n) : 0;
+        dates.n_cells += rows[s];
+        dates.n_long += forms != 0 ? rows[s] : 0;
+        dates.n_exchangeable += forms == either ? rows[s] : 0;
+        if (forms != 0) note_line(&dates.long_line, column->first_line[s]);
+        if (short_forms == 0) continue;
+        dates.n_short += rows[s];
+        *(short_forms == either        ? &dates.n_either
+          : short_forms == KN_DATE_DAY ? &dates.n_day
+                                       : &dates.n_month) += rows[s];
+        note_line(&dates.short_line, column->first_line[s]);
+    }
+    return dates;
+}
+
+static kn_piece count_piece(uint64_t n) { return kn_piece_number("%llu", (unsigned long long)n); }
+
+static void notice_unclear_dates(kn_input *input, kn_piece name, const kn_column *column, const uint64_t *rows)
+{
+    const unclear_dates dates = count_unclear(column, rows);
+    const double share = kn_name_is_date(column->name) ? MOST : NEARLY_ALL;
+    if ((double)(dates.n_long + dates.n_short) < share * (double)dates.n_cells) return;
+    if (dates.n_short > 0)
+        kn_sentences_add(&input->warnings,
+                         KN_SAID(KN_SAY_SHORT_DATES, name, count_piece(dates.n_short), count_piece(dates.short_line),
+                                 count_piece(dates.n_day), count_piece(dates.n_month), count_piece(dates.n_either)));
+    const bool is_listed = kn_problem_find(input->problems, KN_PROBLEM_OTHER, column->name) != NULL;
+    if (dates.n_long > 0 && dates.n_exchangeable == dates.n_long && !is_listed)
+        kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_EXCHANGEABLE_DATES, name, count_piece(dates.n_long),
+                                                   count_piece(dates.long_line)));
+}
+
 void kn_input_notice_dates(kn_input *input, uint32_t c, const uint64_t *rows, bool becomes_date)
 {
     static const char *const examples[N_FORMS] = {"2024-01-31", "31.01.2024", "31/01/2024", "01/31/2024", "20240131"};
@@ -93,13 +145,13 @@ void kn_input_notice_dates(kn_input *input, uint32_t c, const uint64_t *rows, bo
     char shown[KN_SHOWN_BYTES];
     const bool may_be = column->type == KN_TYPE_TEXT && input->choices[c].type == KN_TYPE_AUTO;
     if (!may_be || column->role == KN_ROLE_IDENTIFIER) return;
+    const kn_piece name = kn_piece_text(kn_settings_column_shown(shown, input->request->settings, column->name, c));
+    notice_unclear_dates(input, name, column, rows);
     const mixed_dates dates = count_dates(column, rows);
     const double share = kn_name_is_date(column->name) ? MOST : NEARLY_ALL;
     if (dates.n_others == 0 || (double)(dates.n_most + dates.n_others) < share * (double)dates.n_cells) return;
-    const kn_piece name = kn_piece_text(kn_settings_column_shown(shown, input->request->settings, column->name, c));
-    const kn_piece n_most = kn_piece_number("%llu", (unsigned long long)dates.n_most);
-    const kn_piece n_others = kn_piece_number("%llu", (unsigned long long)dates.n_others);
-    const kn_piece line = kn_piece_number("%llu", (unsigned long long)dates.line);
+    const kn_piece n_most = count_piece(dates.n_most), n_others = count_piece(dates.n_others);
+    const kn_piece line = count_piece(dates.line);
     const kn_piece most = kn_piece_text(examples[dates.most]), other = kn_piece_text(examples[dates.other]);
     kn_sentences_add(&input->warnings, becomes_date
                                            ? KN_SAID(KN_SAY_OTHER_DATES, name, other, n_others, line, most)

@@ -124,8 +124,11 @@ static kn_status role_guess(guess *out, const kn_column *column, uint32_t n_rows
     if (looks.look == KN_LOOKS_UNIQUE && kn_column_nearly(column) != KN_TYPE_TEXT) {
         has_hint(out, column->name);
         out->type = kn_column_nearly(column);
-        out->reason = "nearly all cells are numbers or dates: correct the others, name them under null_values, or say "
-                      "invalid: missing";
+        out->reason = out->type == KN_TYPE_DATE
+                          ? "nearly all cells are dates: write all of them as 2024-01-31, name what "
+                            "is none under null_values, or say invalid: missing"
+                          : "nearly all cells are numbers: correct the others, name them under "
+                            "null_values, or say invalid: missing";
     } else if (looks.look == KN_LOOKS_UNIQUE && is_measured(column)) {
         has_hint(out, column->name);
     } else if (looks.look != KN_LOOKS_PLAIN) {

@@ -208,6 +208,28 @@ bool kn_date_is_plausible(const char *bytes, size_t n_bytes)
     return year >= 1800 && year < 2200;
 }
 
+/* Any century: the 29th of February is a day of some. */
+static bool is_day_of_some_year(unsigned month, unsigned day)
+{
+    return month >= 1 && month <= 12 && day >= 1 && day <= kn_days_in_month(2000, month);
+}
+
+unsigned kn_date_short_forms(const char *bytes, size_t n_bytes)
+{
+    cursor c = {bytes, bytes + n_bytes};
+    unsigned first, second, year;
+    while (c.at < c.end && *c.at == ' ') c.at++;
+    while (c.at < c.end && c.end[-1] == ' ') c.end--;
+    if (!take_digits(&c, 1, 2, &first) || c.at == c.end) return 0;
+    const char separator = *c.at++;
+    if (separator != '.' && separator != '/' && separator != '-') return 0;
+    if (!take_digits(&c, 1, 2, &second) || !take_char(&c, separator) || !take_digits(&c, 2, 2, &year)) return 0;
+    const bool has_time = take_char(&c, ' ') && take_digits(&c, 1, 2, &year) && take_char(&c, ':');
+    if (c.at != c.end && !has_time) return 0;
+    return (is_day_of_some_year(second, first) ? KN_DATE_DAY : 0u) |
+           (separator != '.' && is_day_of_some_year(first, second) ? KN_DATE_MONTH : 0u);
+}
+
 unsigned kn_date_forms(const char *bytes, size_t n_bytes, unsigned forms)
 {
     unsigned found = 0;
