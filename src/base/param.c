@@ -36,7 +36,7 @@ static kn_status set_value(kn_arg *arg, const char *owner, const kn_param *param
     case KN_PARAM_NUMBER:
         if (!kn_param_number(&arg->number, text) || arg->number < param->min || arg->number > param->max ||
             (param->type == KN_PARAM_INT && arg->number != floor(arg->number)))
-            KN_FAIL(KN_USAGE, "%s: %s=%.40s is not a %s from %g to %g", owner, param->name, text,
+            KN_FAIL(KN_USAGE, "%s: %s=%.40s is not a %s from %.10g to %.10g", owner, param->name, text,
                     param->type == KN_PARAM_INT ? "whole number" : "number", param->min, param->max);
         break;
     case KN_PARAM_BOOL:

@@ -350,6 +350,28 @@ static const cli_command *find_command(const char *name)
     return NULL;
 }
 
+/* A slip behind the first letters: `anonymise`, `verfiy`. NULL: no command begins like that. */
+static const char *nearest_command(const char *name)
+{
+    size_t most = 2;
+    const char *nearest = NULL;
+    for (size_t i = 0; i < cli_n_commands; i++) {
+        size_t n = 0;
+        while (name[n] != '\0' && name[n] == cli_commands[i].name[n]) n++;
+        if (n > most) nearest = cli_commands[i].name, most = n;
+    }
+    return nearest;
+}
+
+static int unknown_command(const char *name)
+{
+    char format[128];
+    const char *near = nearest_command(name);
+    snprintf(format, sizeof format, "there is no command '%%s'%s%s%s", near != NULL ? " (did you mean '" : "",
+             near != NULL ? near : "", near != NULL ? "'?)" : "");
+    return usage(NULL, format, name);
+}
+
 /* A file that we open must not become standard output because the caller closed it. Writing there then fails. */
 static void open_missing_streams(void)
 {
@@ -393,7 +415,7 @@ int main(int argc, char **argv)
         return 0;
     }
     cli_words words = {.command = find_command(argv[1])};
-    if (words.command == NULL) return usage(NULL, "there is no command '%s'", argv[1]);
+    if (words.command == NULL) return unknown_command(argv[1]);
     int code = (int)kn_settings_new(&words.settings, &err);
     if (code == 0) code = parse_words(&words, argc, argv, &err);
     if (code == 0 && words.quiet && words.verbose) code = usage(words.command, "%s contradict each other", "-q and -v");

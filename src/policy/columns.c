@@ -38,16 +38,28 @@ bool kn_settings_name_column(const kn_settings *settings, const char *name)
     return false;
 }
 
-const char *kn_settings_detail(const kn_settings *settings, const char *option, const char *name)
+static const kn_setting *find_detail(const kn_settings *settings, const char *option, const char *name)
 {
-    const char *found = NULL;
+    const kn_setting *found = NULL;
     for (int flags = 0; flags < 2; flags++)
         for (size_t i = 0; i < settings->items.n; i++) {
             const kn_setting *setting = &settings->items.items[i];
             if (strcmp(setting->option, option) != 0 || (setting->where == NULL) != flags) continue;
-            if (kn_setting_fits_column(setting, name, strlen(name))) found = setting->value + strlen(name) + 1;
+            if (kn_setting_fits_column(setting, name, strlen(name))) found = setting;
         }
     return found;
+}
+
+const char *kn_settings_detail(const kn_settings *settings, const char *option, const char *name)
+{
+    const kn_setting *found = find_detail(settings, option, name);
+    return found != NULL ? found->value + strlen(name) + 1 : NULL;
+}
+
+const char *kn_settings_detail_where(const kn_settings *settings, const char *option, const char *name)
+{
+    const kn_setting *found = find_detail(settings, option, name);
+    return found != NULL ? found->where : NULL;
 }
 
 const char *kn_settings_column_shown(char *buffer, const kn_settings *settings, const char *name, uint32_t index)

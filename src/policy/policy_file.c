@@ -69,6 +69,26 @@ static kn_status text_of(char **out, loader *load, const char *name, const kn_ya
     return *out != NULL ? KN_OK : KN_RESOURCES;
 }
 
+/* What is asked for by a flag, and stands elsewhere in a policy. */
+static const char *elsewhere(const char *name)
+{
+    static const struct {
+        const char *name, *hint;
+    } flags[] = {
+        {"k", "; write models: [k-anonymity: {k: 5}]"},
+        {"qi", "; write columns: {age: {role: quasi}}"},
+        {"quasi", "; write columns: {age: {role: quasi}}"},
+        {"sensitive", "; write columns: {diagnosis: {role: sensitive}}"},
+        {"identifier", "; write columns: {name: {role: identifier}}"},
+        {"insensitive", "; write columns: {ward: {role: insensitive}}"},
+        {"max_suppressed", "; write suppression: {max: 2%}"},
+        {"hierarchies", "; write columns: {zip: {role: quasi, hierarchy: {file: zip.csv}}}"},
+    };
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (strcmp(flags[i].name, name) == 0) return flags[i].hint;
+    return NULL;
+}
+
 static kn_status unknown_key(loader *load, const char *name, const char *inside, const key *keys, size_t n_keys,
                              const char *where)
 {
@@ -81,6 +101,11 @@ static kn_status unknown_key(loader *load, const char *name, const char *inside,
     const char *near = kn_suggest(name, words, n_keys);
     /* intervals(5,10) within braces, without quotes */
     const char *quote = name[0] != '\0' && name[strlen(name) - 1] == ')' ? "; a value with commas needs quotes" : "";
+    const char *hint = strcmp(inside, "the policy") == 0 ? elsewhere(name) : NULL;
+    if (hint != NULL) {
+        near = NULL;
+        quote = hint;
+    }
     kn_status status = kn_error_set(load->err, KN_USAGE, "%s: %s has no key '%.40s'%s%s%s%s; it has %s", where, inside,
                                     name, near != NULL ? " (did you mean '" : "", near != NULL ? near : "",
                                     near != NULL ? "'?)" : "", quote, list.bytes != NULL ? list.bytes : "none");
@@ -96,7 +121,8 @@ static kn_status read_mapping(loader *load, const kn_yaml *node, const char *ins
     char place[PLACE_BYTES], *name = NULL;
     kn_error *err = load->err;
     if (node == NULL || node->kind != KN_YAML_MAPPING)
-        KN_FAIL(KN_USAGE, "%s: %s must be a mapping of keys and values", where, inside);
+        KN_FAIL(KN_USAGE, "%s: %s must be a mapping of keys and values, such as {%s: ...}", where, inside,
+                keys[0].name);
     if (node->first == NULL) KN_FAIL(KN_USAGE, "%s: %s is empty; fill it in or leave it out", where, inside);
     for (const kn_yaml *key_node = node->first; key_node != NULL; key_node = key_node->next) {
         place_of(place, load, key_node, where);

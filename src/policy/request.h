@@ -162,6 +162,8 @@ bool kn_settings_name_column(const kn_settings *settings, const char *name);
 /* What is said of a column by an option of the form COL=VALUE: "grid", "type"; NULL: nothing. Flags before the policy.
  */
 const char *kn_settings_detail(const kn_settings *settings, const char *option, const char *name);
+/* Where the policy says it: "policy.yaml:12:5"; NULL: a flag does, or nobody. */
+const char *kn_settings_detail_where(const kn_settings *settings, const char *option, const char *name);
 
 /* --- Making settings --------------------------------------------------------------------------------------------- */
 

@@ -69,6 +69,22 @@ done:
     return status;
 }
 
+/* A slip in the policy is found at its line; other options than the hierarchy do not know theirs. */
+static void say_where(kn_error *err, const kn_input *input, const char *column)
+{
+    char file[KN_FILE_BYTES];
+    kn_place place;
+    if (err == NULL || err->file[0] != '\0' || err->option[0] == '\0') return;
+    const char *where = kn_settings_detail_where(input->request->settings, err->option, column);
+    if (where == NULL) return;
+    const kn_error plain = *err;
+    kn_place_split(&place, file, where);
+    err->message[0] = '\0'; /* the first message would win */
+    place.option = plain.option;
+    place.column = column;
+    kn_error_set_at(err, plain.code, &place, "%s: %s", where, plain.message);
+}
+
 kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, bool must_be_tree, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -117,6 +133,7 @@ kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, boo
     status = kn_domain_build(out, &table->columns[column], table->source, table->n_rows, &request, err);
     KN_TRY(kn_error_about(err, status, KN_PLACE(.option = "hierarchy", .column = table->columns[column].name)));
 done:
+    if (status == KN_USAGE) say_where(err, input, table->columns[column].name);
     kn_free(text);
     kn_free(others);
     return status;

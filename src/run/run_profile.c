@@ -366,7 +366,8 @@ static kn_status models_make(profile *about, kn_error *err)
         guess *g = &about->guesses[tuples->sensitive[s].column - about->input->table->columns];
         KN_TRY(kn_model_propose(&g->model, tuples, &ask, err));
     }
-    if (tuples->n_persons < k)
+    if (tuples->n_persons == 0) kn_sentences_add(&about->input->warnings, kn_said(KN_SAY_EMPTY_TABLE));
+    else if (tuples->n_persons < k)
         kn_sentences_add(&about->input->warnings,
                          KN_SAID(KN_SAY_FEWER_THAN_K, kn_piece_number("%llu", (unsigned long long)tuples->n_persons),
                                  kn_piece_number("%llu", (unsigned long long)k)));

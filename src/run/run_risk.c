@@ -245,7 +245,7 @@ static kn_status promised_k(double *out, const kn_request *request, kn_error *er
         if (strncmp(spec, model, strlen(model)) != 0) continue;
         if (!kn_param_number(out, text) || *out < 1 || *out > 1e9 || *out != floor(*out))
             return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "k"),
-                                   "-k: '%.40s' is not a whole number from 1 to 1e+09", text);
+                                   "-k: '%.40s' is not a whole number from 1 to 1000000000", text);
     }
     return KN_OK;
 }
