@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Small changes to the source that some test must refuse: a comparison turned, a check dropped, a constant off by one.
 
-    tools/mutate.py [-n 200] [--seed 1] [--only src/verify/verdict.c] [--retry] [--resume]
+    tools/mutate.py [-n 200] [--seed 1] [--only src/verify/verdict.c] [--retry] [--resume] [--quick]
 
 Works in a copy of the tree (build-mutate/), one mutant at a time: change a line, build the test programs that most
-likely refuse it, run them until one fails, put the line back. What survives is tried once more at the end, built with
-the address and undefined behaviour sanitizers, and then listed. A mutant whose object file is the same as
-before is none and another one is drawn. Survivors that mean the same as the source stand with their reason in
-tools/mutants_equivalent.txt; the run fails when more than one in twenty of the others survive.
+likely refuse it, run them, the cheap ones first, until a test in one fails, put the line back. What survives is tried
+once more at the end, built with the address and undefined behaviour sanitizers, and then listed. A mutant whose object
+file is the same as before is none and another one is drawn. Those that mean the same as the source stand with their
+reason in tools/mutants_equivalent.txt and are not tried; the run fails when more than one in twenty of the others survive.
+--quick leaves out the second try and all sessions that take more than two seconds: most of what is refused is refused
+without them.
 
 Left alone: comments, texts, messages, what handles a failed allocation (tests fail every n-th one), ticks, prefetches,
 clocks, sizes of buffers for texts, and equality where two elements are compared for sorting. The draw goes by a hash of
@@ -21,8 +23,10 @@ import pathlib
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
@@ -131,27 +135,42 @@ def all_mutants(only):
     return found
 
 
+FAILED = re.compile(rb"^\[  FAILED  \]|^not ok ", re.M)  # cmocka, and the sessions
+
+
 def run(command, log, cpu_seconds=None):
-    """The exit code. Time is the processor's, so that a busy machine does not refuse a mutant."""
-    environment = dict(os.environ, UBSAN_OPTIONS="halt_on_error=1", ASAN_OPTIONS="detect_leaks=1", MALLOC_PERTURB_="85")
+    """The exit code; a test program is ended at its first failure. Time is the processor's, so that a busy machine
+    does not refuse a mutant."""
+    shutil.rmtree(WORK / "scratch", ignore_errors=True)
+    (WORK / "scratch").mkdir()
+    environment = dict(os.environ, UBSAN_OPTIONS="halt_on_error=1", ASAN_OPTIONS="detect_leaks=1", MALLOC_PERTURB_="85",
+                       PYTHONUNBUFFERED="1", TMPDIR=str(WORK / "scratch"))
 
     def limit():
-        if cpu_seconds is not None:
-            resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
 
-    with open(log, "ab") as out:
+    with open(log, "ab") as out, open(log, "rb") as printed:
+        printed.seek(0, os.SEEK_END)
         process = subprocess.Popen(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, cwd=TREE, env=environment,
-                                   start_new_session=True, preexec_fn=limit)
-        try:
-            return process.wait(None if cpu_seconds is None else 60 * cpu_seconds)
-        except subprocess.TimeoutExpired:  # waits for something that never comes
-            os.killpg(process.pid, 9)
-            process.wait()
-            return 124
+                                   start_new_session=True, preexec_fn=limit if cpu_seconds else None)
+        if cpu_seconds is None:
+            return process.wait()
+        ends, seen = time.monotonic() + 60 + 10 * cpu_seconds, b""
+        while time.monotonic() < ends:  # after it, waits for something that never comes
+            try:
+                return process.wait(0.1)
+            except subprocess.TimeoutExpired:
+                seen += printed.read()
+                if FAILED.search(seen):
+                    break
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return 124
 
 
 class Builds:
-    def __init__(self):
+    def __init__(self, quick):
+        self.quick = quick
         self.log = WORK / "log.txt"
         self.seconds = {}
         self.objects = {}
@@ -165,18 +184,21 @@ class Builds:
                 shutil.copyfile(source, TREE / name)
                 (TREE / name).chmod(source.stat().st_mode)
 
-    def prepare(self, build, mutants):
-        """Builds, and runs once what may be run for these mutants."""
+    def prepare(self, build, mutants, resume):
+        """Builds, and runs once what may be run for these mutants. What it took is kept for a run that goes on."""
         setup = ["meson", "setup", str(WORK / build), ".", "-Dtests=enabled", "-Db_ndebug=false", *BUILDS[build]]
         if not (WORK / build / "build.ninja").exists() and run(setup, self.log) != 0:
             sys.exit(f"the copy cannot be set up; see {self.log}")
         if run(["ninja", "-C", str(WORK / build), *PROGRAMS], self.log) != 0:
             sys.exit(f"the copy does not build; see {self.log}")
-        for test in sorted({t for path in {m["path"] for m in mutants} for t in tests_of(path)}):
+        kept = WORK / f"seconds-{build}.json"
+        self.seconds = json.loads(kept.read_text()) if resume and kept.exists() else {}
+        for test in sorted({t for path in {m["path"] for m in mutants} for t in tests_of(path)} - set(self.seconds)):
             began = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
             if self.test(build, test) != 0:
                 sys.exit(f"{test} fails before anything is changed ({build}); see {self.log}")
-            self.seconds[build, test] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - began
+            self.seconds[test] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - began
+            kept.write_text(json.dumps(self.seconds, indent=1))
 
     def test(self, build, test, limit=None):
         folder = WORK / build
@@ -193,6 +215,11 @@ class Builds:
     def fingerprint(self, path, build):
         return hashlib.sha256(self.object_of(build, path).read_bytes()).hexdigest()
 
+    def in_order(self, tests):
+        """The likeliest first, then by what they cost."""
+        rest = [t for t in tests[1:] if not (self.quick and "/" in t and self.seconds[t] > 2)]
+        return tests[:1] + sorted(rest, key=self.seconds.get)
+
     def judge(self, mutant, build):
         """'does not build', 'same code', the name of the test that refused it, or 'survived'."""
         path = TREE / mutant["path"]
@@ -202,7 +229,7 @@ class Builds:
         if mutant["path"] not in self.objects:
             self.objects[mutant["path"]] = self.fingerprint(mutant["path"], build)
         lines[mutant["line"] - 1] = mutant["new"]
-        tests = tests_of(mutant["path"])
+        tests = self.in_order(tests_of(mutant["path"]))
         try:
             path.write_text("\n".join(lines))
             for test in tests:
@@ -210,7 +237,7 @@ class Builds:
                     return "does not build"
                 if self.fingerprint(mutant["path"], build) == self.objects[mutant["path"]]:
                     return "same code"
-                if self.test(build, test, int(5 + 5 * self.seconds[build, test])) != 0:
+                if self.test(build, test, int(5 + 3 * self.seconds[test])) != 0:
                     return test
             return "survived"
         finally:
@@ -241,6 +268,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--retry", action="store_true")
     parser.add_argument("--resume", action="store_true", help="goes on where a run was stopped")
+    parser.add_argument("--quick", action="store_true", help="no sanitizers and no long sessions")
     options = parser.parse_args()
     WORK.mkdir(exist_ok=True)
     results = WORK / "survivors.json"
@@ -252,9 +280,9 @@ def main():
     else:
         drawn = sorted(all_mutants(options.only), key=lambda m: hashlib.sha256(
             f"{options.seed} {m['path']} {m['old']} {m['new']} {m['nth']}".encode()).digest())
-    builds = Builds()
+    builds = Builds(options.quick)
     builds.copy_tree()
-    builds.prepare("plain", drawn)
+    builds.prepare("plain", drawn, options.resume)
     cache = WORK / "refused.json"  # tests get stricter: what was refused once need not be tried again
     refused = json.loads(cache.read_text()) if options.resume and cache.exists() else {}
     known, survivors, explained, n = equivalents(), [], 0, 0
@@ -262,6 +290,11 @@ def main():
         if n == options.n:
             break
         key = f"{mutant['path']} {mutant['old']} {mutant['new']} {mutant['nth']}"
+        reason = known.get((mutant["path"], mutant["old"].strip(), mutant["new"].strip()))
+        if reason is not None:
+            n, explained = n + 1, explained + 1
+            say(n, "equivalent", mutant)
+            continue
         verdict = refused.get(key) or builds.judge(mutant, "plain")
         if verdict != "survived":
             refused[key] = verdict
@@ -273,20 +306,16 @@ def main():
         if verdict == "survived":
             survivors.append(mutant)
             results.write_text(json.dumps(survivors, indent=1))
-    if survivors:
+    left = survivors if options.quick else []
+    if survivors and not options.quick:
         print("the survivors again, with sanitizers:")
         builds.objects = {}
-        builds.prepare("sanitized", survivors)
-    left = []
-    for mutant in survivors:
-        verdict = builds.judge(mutant, "sanitized")
-        reason = known.get((mutant["path"], mutant["old"].strip(), mutant["new"].strip()))
-        say("", verdict, mutant)
-        if verdict == "survived" and reason is not None:
-            print(f"       equivalent: {reason}", flush=True)
-            explained += 1
-        elif verdict == "survived":
-            left.append(mutant)
+        builds.prepare("sanitized", survivors, options.resume)
+        for mutant in survivors:
+            verdict = builds.judge(mutant, "sanitized")
+            say("", verdict, mutant)
+            if verdict == "survived":
+                left.append(mutant)
     results.write_text(json.dumps(left, indent=1))
     print(f"{n} mutants, seed {options.seed}: {n - len(left) - explained} refused, {explained} equivalent, "
           f"{len(left)} survived")
