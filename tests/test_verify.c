@@ -273,6 +273,30 @@ static void a_cell_between_the_values_fits_none_also_where_candidates_are_too_ma
     test_table_free(table);
 }
 
+/* The row that is one too many, with how many there are and how many there may be. */
+static void a_finding_counts_released_rows_and_candidates(void **state)
+{
+    const int cells[] = {1, 1, 2, 2, 2};
+    kn_table *table = test_table(5, 1, cells);
+    kn_domain *domain = test_domain(table, 0, NULL);
+    kn_verify_column column = {.name = "a", .role = KN_ROLE_QUASI, .type = KN_TYPE_INT, .domain = domain};
+    kn_verify_request request = {.columns = &column, .n_columns = 1, .max_suppressed = -1, .delimiter = ','};
+    static const struct {
+        const char *release, *original, *words;
+    } cases[] = {
+        {"a\n1\n1\n", "a\n1\n2\n", "2 released rows of it with the same copied cells, but 1 row of the original"},
+        {"a\n1\n1\n1\n", "a\n1\n1\n2\n", "3 released rows of it with the same copied cells, but 2 rows of the"},
+        {"a\n1\n", "a\n2\n", "1 released row of it with the same copied cells, but 0 rows of the original"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_verdict *verdict = verify_texts(&request, cases[i].release, cases[i].original);
+        assert_check(verdict, KN_CHECK_VALUES, KN_CHECK_BROKEN, cases[i].words);
+        kn_verdict_free(verdict);
+    }
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
 /* Neither a finding nor a yes, with the order or without it. */
 static void where_no_domain_is_known_nothing_is_said_of_values(void **state)
 {
@@ -2812,6 +2836,7 @@ int main(void)
         cmocka_unit_test(persons_are_counted_when_they_are_known),
         cmocka_unit_test(persons_that_no_column_names_are_not_known_and_it_says_why),
         cmocka_unit_test(a_cell_between_the_values_fits_none_also_where_candidates_are_too_many),
+        cmocka_unit_test(a_finding_counts_released_rows_and_candidates),
         cmocka_unit_test(a_label_that_looks_guarded_is_the_label),
         cmocka_unit_test(where_no_domain_is_known_nothing_is_said_of_values),
         cmocka_unit_test(a_person_spelled_differently_is_one_person),
