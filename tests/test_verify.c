@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "verify/inside.h"
+#include "verify/released_bounds.h"
 #include "verify/row_groups.h"
 #include "verify/verify.h"
 
@@ -655,6 +656,29 @@ static void every_broken_release_is_refused_with_its_place(void **state)
     close_hospital(&h);
 }
 
+/* A cell that is named like a group made from the data, and no other one, has words about where its values stand. */
+static void only_an_unknown_group_of_the_column_is_called_one(void **state)
+{
+    static const struct {
+        const char *cell;
+        bool is_group;
+    } cases[] = {{"b group 3", true},   {"b group ", false},  {"bread", false}, {"b grouping 3", false}, {"b", false},
+                 {"bs for all", false}, {"c group 3", false}, {"cook", false}}; /* the domain's column is called b */
+    hospital h;
+    open_hospital(&h);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *release = edited(RELEASE, "baker", cases[i].cell, 0);
+        kn_verdict *verdict = verify_texts(&h.request, release, ORIGINAL);
+        assert_check(verdict, KN_CHECK_VALUES, KN_CHECK_BROKEN, cases[i].cell);
+        const char *words = strstr(detail_of(find_check(verdict, KN_CHECK_VALUES)), "a group that the search made");
+        if ((words != NULL) != cases[i].is_group) print_verdict(verdict);
+        assert_int_equal(words != NULL, cases[i].is_group);
+        kn_verdict_free(verdict);
+        free(release);
+    }
+    close_hospital(&h);
+}
+
 static void a_wrong_order_is_refused(void **state)
 {
     hospital h;
@@ -969,6 +993,46 @@ static void periods_are_those_of_the_c_library_s_calendar(void **state)
         if (kn_period_read(&start, &end, none[i], strlen(none[i]))) fail_msg("'%s' is read as a period", none[i]);
 }
 
+/* Which cell of a grid a day lies in, by the C library's calendar. */
+static int64_t grid_cell(const char *unit, int64_t day)
+{
+    static const struct {
+        const char *name;
+        int n_months;
+    } units[] = {{"month", 1},   {"quarter", 3},  {"halfyear", 6},  {"year", 12},
+                 {"5years", 60}, {"decade", 120}, {"century", 1200}};
+    time_t seconds = (time_t)(day * 86400);
+    struct tm date;
+    gmtime_r(&seconds, &date);
+    if (strcmp(unit, "day") == 0) return day;
+    if (strcmp(unit, "week") == 0) return (day - (date.tm_wday + 6) % 7); /* its Monday */
+    size_t i = 0;
+    while (strcmp(units[i].name, unit) != 0) i++;
+    return ((date.tm_year + 1900) * 12 + date.tm_mon) / units[i].n_months;
+}
+
+static void days_lie_in_the_grid_cells_of_the_c_library_s_calendar(void **state)
+{
+    static const char *const units[] = {"day",  "week",   "month",  "quarter", "halfyear",
+                                        "year", "5years", "decade", "century"};
+    const kn_reading reading = {.type = KN_TYPE_DATE};
+    for (int century = 1600; century <= 2400; century += 100)
+        for (int64_t day = day_of(century - 1, 1, 1); day < day_of(century + 2, 1, 1); day++) {
+            char texts[2][24];
+            for (int i = 0; i < 2; i++) {
+                time_t seconds = (time_t)((day - i) * 86400);
+                struct tm date;
+                strftime(texts[i], sizeof texts[i], "%Y-%m-%d", gmtime_r(&seconds, &date));
+            }
+            for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+                const bool one = grid_cell(units[u], day - 1) == grid_cell(units[u], day);
+                if (kn_in_one_grid_cell(&reading, units[u], texts[1], strlen(texts[1]), texts[0], strlen(texts[0])) !=
+                    one)
+                    fail_msg("%s and %s are %s %s", texts[1], texts[0], one ? "in one" : "not in one", units[u]);
+            }
+        }
+}
+
 static void text_means_itself_or_a_set(void **state)
 {
     const char *const cells[] = {"a", "b|c", "*x"};
@@ -1000,6 +1064,24 @@ static void ordered_text_means_an_interval_of_its_order(void **state)
     ASSERT_PAIRS(domain, KN_TYPE_TEXT, false, {"low", "low..middle", true}, {"middle", "low..middle", true},
                  {"high", "low..middle", false}, {"high", "middle..high", true}, {"low", "middle..high", false},
                  {"low", "low..unknown", false}, {"", "low..high", false}, {"low", "high..low", false});
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+/* Whatever the numbers are, and however an end is spelled. */
+static void ordered_numbers_mean_an_interval_of_their_order(void **state)
+{
+    const char *const cells[] = {"1", "2.0", "30"};
+    kn_table *table = test_text_table(3, 1, cells);
+    kn_domain *domain = test_domain(table, 0, NULL); /* 2.0 < 30 < 1 */
+    domain->kind = KN_DOMAIN_RANGES;
+    domain->naming = KN_NAMES_ENDS;
+    domain->code_of_spelling[0] = 2;
+    domain->code_of_spelling[1] = 0;
+    domain->code_of_spelling[2] = 1;
+    ASSERT_PAIRS(domain, KN_TYPE_DECIMAL, false, {"2.0", "2.0..30", true}, {"2.0", "2..30", true},
+                 {"30", "2..30.0", true}, {"1", "2..30", false}, {"1", "30..1.00", true}, {"30", "30.0..1", true},
+                 {"2.0", "30..1.00", false}, {"30", "2..3", false}, {"1", "2..1", true}, {"1", "1..2", false});
     kn_domain_free(domain);
     test_table_free(table);
 }
@@ -2827,11 +2909,13 @@ int main(void)
         cmocka_unit_test(counts_of_records_are_rows_and_persons),
         cmocka_unit_test(a_column_without_a_domain_is_named),
         cmocka_unit_test(periods_are_those_of_the_c_library_s_calendar),
+        cmocka_unit_test(days_lie_in_the_grid_cells_of_the_c_library_s_calendar),
         cmocka_unit_test(a_verdict_holds_only_when_nothing_asked_for_is_open),
         cmocka_unit_test(what_was_asked_for_and_not_checked_is_undecided),
         cmocka_unit_test(after_a_run_no_check_may_be_left_out),
         cmocka_unit_test(rows_at_the_top_of_every_hierarchy_are_no_suppressed_rows),
         cmocka_unit_test(every_broken_release_is_refused_with_its_place),
+        cmocka_unit_test(only_an_unknown_group_of_the_column_is_called_one),
         cmocka_unit_test(a_wrong_order_is_refused),
         cmocka_unit_test(persons_are_counted_when_they_are_known),
         cmocka_unit_test(persons_that_no_column_names_are_not_known_and_it_says_why),
@@ -2848,6 +2932,7 @@ int main(void)
         cmocka_unit_test(dates_mean_themselves_or_an_interval),
         cmocka_unit_test(text_means_itself_or_a_set),
         cmocka_unit_test(ordered_text_means_an_interval_of_its_order),
+        cmocka_unit_test(ordered_numbers_mean_an_interval_of_their_order),
         cmocka_unit_test(labels_mean_the_leaves_below_them),
         cmocka_unit_test(a_missing_cell_that_may_be_any_value_is_released_as_a_star),
         cmocka_unit_test(a_tree_over_numbers_takes_other_spellings_of_its_leaves),

@@ -35,16 +35,23 @@ EQUIVALENT = ROOT / "tools" / "mutants_equivalent.txt"
 SANITIZED = ["-Dbuildtype=debugoptimized", "-Db_sanitize=address,undefined", "-Db_lundef=false"]
 BUILDS = {"plain": ["-Dbuildtype=plain", "-Doptimization=1"], "sanitized": SANITIZED}
 
-# What is run for a folder or file, the likeliest first: test programs, and sessions of the command line.
+# What is run for a folder or file, the likeliest first: test programs, sessions of the command line, and the programs that
+# ask kanon about random tables and compare with the definition.
 SESSIONS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("tests/cli/*.md"))
 PAGES = ["docs/concepts.md", "docs/cookbook.md", "docs/report.md", "docs/policy.md", "docs/quickstart.md"]
+CELLS, CERTIFICATES = "tests/check_cells.py", "tests/check_certificates.py"
 TESTS = {
     "src/privacy": ["privacy", "recode", "run", "local", "lattice", "tests/cli/errors.md"],
-    "src/verify": ["verify", "run", *sorted(SESSIONS, key=lambda path: "verify" not in path)],
+    "src/verify": ["verify", "run", *SESSIONS, CELLS],
+    "src/verify/certificate": [CERTIFICATES, *SESSIONS],
+    "src/verify/check_certificate.c": [CERTIFICATES, *SESSIONS],
+    "src/verify/model_definitions.c": ["verify", "run", *SESSIONS, CERTIFICATES],
+    "src/verify/recount_models.c": ["verify", "run", *SESSIONS, CERTIFICATES],
+    "src/verify/released_bounds.c": ["verify", "run", *SESSIONS, CELLS, CERTIFICATES],
     "src/verify/sheet_arrow.c": ["arrow", "tables"],
     "src/duckdb": ["duckdb", "tests/cli/parquet.md"],
-    "src/recode": ["recode", "run", "measure", *SESSIONS],
-    "src/sink": ["sink", "run", "arrow", "tables", *SESSIONS],
+    "src/recode": ["recode", "run", "measure", *SESSIONS, CELLS],
+    "src/sink": ["sink", "run", "arrow", "tables", *SESSIONS, CELLS],
     "src/run": ["run", *SESSIONS, "report", "policy", "tables", *PAGES],
 }
 
@@ -202,7 +209,9 @@ class Builds:
 
     def test(self, build, test, limit=None):
         folder = WORK / build
-        if "/" in test:
+        if test.endswith(".py"):
+            command = ["python3", test, str(folder / "kanon"), "--cases", "60"]
+        elif "/" in test:
             command = ["python3", "tests/run_cli.py", str(folder / "kanon"), str(folder / "kanon-generate"), test]
         else:
             command = [str(folder / "tests" / ("test_" + test))]
@@ -217,7 +226,7 @@ class Builds:
 
     def in_order(self, tests):
         """The likeliest first, then by what they cost."""
-        rest = [t for t in tests[1:] if not (self.quick and "/" in t and self.seconds[t] > 2)]
+        rest = [t for t in tests[1:] if not (self.quick and t.endswith(".md") and self.seconds[t] > 2)]
         return tests[:1] + sorted(rest, key=self.seconds.get)
 
     def judge(self, mutant, build):
