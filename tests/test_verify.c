@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -2514,6 +2515,46 @@ static void what_is_no_number_is_its_bytes(void **state)
     assert_int_equal(kn_text_read(&number, canonical, &reading, "1", 1), KN_TEXT_BYTES);
 }
 
+/* A sign, digits that are in threes behind the first mark if there is one, always the same mark, a point, digits. */
+static void marks_stand_between_thousands_and_nowhere_else(void **state)
+{
+    static const char *const pieces[] = {"1", "23", "456", "7890", ",", ".", "'", " ", "-", ";", "x"};
+    static const struct {
+        kn_marks marks;
+        char point, between;
+        const char *pattern;
+    } forms[] = {{KN_MARKS_POINT, '.', ',',
+                  "^[-+]?([0-9]*|[0-9]{1,3}(,[0-9]{3})+|[0-9]{1,3}( [0-9]{3})+|[0-9]{1,3}('[0-9]{3})+)([.][0-9]*)?$"},
+                 {KN_MARKS_COMMA, ',', '.',
+                  "^[-+]?([0-9]*|[0-9]{1,3}([.][0-9]{3})+|[0-9]{1,3}( [0-9]{3})+|[0-9]{1,3}('[0-9]{3})+)(,[0-9]*)?$"}};
+    enum { N_PIECES = sizeof pieces / sizeof *pieces, N_TEXTS = N_PIECES * N_PIECES * N_PIECES * N_PIECES * N_PIECES };
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        regex_t pattern;
+        assert_int_equal(regcomp(&pattern, forms[f].pattern, REG_EXTENDED | REG_NOSUB), 0);
+        const kn_reading reading = {.type = KN_TYPE_DECIMAL, .marks = forms[f].marks};
+        uint32_t n_numbers = 0;
+        for (uint32_t i = 0; i < N_TEXTS; i++) {
+            char text[40] = "", plain[40], canonical[KN_CANONICAL_BYTES];
+            double number;
+            size_t n_plain = 0;
+            for (uint32_t rest = i; rest > 0; rest /= N_PIECES) strcat(text, pieces[rest % N_PIECES]);
+            if (text[0] == ' ' || strlen(text) == 0 || text[strlen(text) - 1] == ' ')
+                continue; /* around it they may be */
+            for (const char *at = text; *at != '\0'; at++)
+                if (strchr(" '", *at) == NULL && *at != forms[f].between)
+                    plain[n_plain++] = *at == forms[f].point ? '.' : *at;
+            plain[n_plain] = '\0';
+            const bool expected = strpbrk(text, "0123456789") != NULL && regexec(&pattern, text, 0, NULL, 0) == 0;
+            const bool read = kn_text_read(&number, canonical, &reading, text, strlen(text)) == KN_TEXT_NUMBER;
+            if (read != expected || (read && number != strtod(plain, NULL)))
+                fail_msg("'%s' with %c as the point is %s", text, forms[f].point, expected ? "a number" : "none");
+            n_numbers += read;
+        }
+        assert_true(n_numbers > 100);
+        regfree(&pattern);
+    }
+}
+
 /* The day as one column's form writes it. */
 static void write_day(char *text, kn_day_order order, int year, int month, int day, bool padded, bool other)
 {
@@ -2964,6 +3005,7 @@ int main(void)
         cmocka_unit_test(labels_with_blanks_mean_the_same_where_cells_are_trimmed),
         cmocka_unit_test(numbers_are_equal_and_ordered_as_their_digits_are),
         cmocka_unit_test(what_is_no_number_is_its_bytes),
+        cmocka_unit_test(marks_stand_between_thousands_and_nowhere_else),
         cmocka_unit_test(dates_are_the_moments_that_the_c_library_names),
         cmocka_unit_test(moments_stand_in_their_order),
         cmocka_unit_test(files_are_read_as_they_were_written),
