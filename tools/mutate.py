@@ -41,7 +41,7 @@ SESSIONS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("tests/cli/*
 PAGES = ["docs/concepts.md", "docs/cookbook.md", "docs/report.md", "docs/policy.md", "docs/quickstart.md"]
 CELLS, CERTIFICATES = "tests/check_cells.py", "tests/check_certificates.py"
 TESTS = {
-    "src/privacy": ["privacy", "recode", "run", "local", "lattice", "tests/cli/errors.md"],
+    "src/privacy": ["privacy", "recode", "run", "local", "lattice", "tests/cli/errors.md", "tests/cli/guidance.md"],
     "src/verify": ["verify", "run", *SESSIONS, CELLS],
     "src/verify/certificate": [CERTIFICATES, *SESSIONS],
     "src/verify/check_certificate.c": [CERTIFICATES, *SESSIONS],
