@@ -1177,6 +1177,29 @@ static void a_population_is_counted_in_whole_grid_cells(void **state)
     test_case_free(&c);
 }
 
+/* Beyond a bottom or a top everybody is in one cell, also who has a value that the table lacks. */
+static void a_population_beyond_a_top_or_bottom_is_counted_whole(void **state)
+{
+    const int rows[] = {12, 33, 91}, people_cells[] = {5, 12, 15, 19, 20, 33, 50, 89, 90, 91, 99, TEST_MISSING};
+    test_case c = test_case_new(test_table(3, 1, rows), 0);
+    const kn_hierarchy_request request = {.weight = 1, .max_level = KN_NONE, .grid = "10", .bottom = "20", .top = "90"};
+    assert_ok(kn_domain_build(&c.domains[0], &c.table->columns[0], "table", 3, &request, err));
+    test_case_finish(&c);
+    kn_table *people = test_table(12, 1, people_cells);
+    kn_population *population;
+    assert_ok(kn_population_new(&population, people, c.tuples, err));
+    const uint32_t codes[][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {1, 2}};
+    const unsigned expected[] = {4, 1, 3, 6, 6}; /* below 20; 33; 90 and above; below 40; 30 and above */
+    for (int i = 0; i < 5; i++) {
+        kn_cell cell;
+        assert_ok(kn_domain_closure(&cell, c.domains[0], NULL, codes[i], 2, err));
+        assert_int_equal(kn_population_count(population, &cell, NULL), expected[i]);
+    }
+    kn_population_free(population);
+    test_table_free(people);
+    test_case_free(&c);
+}
+
 /* A column without a value: there is no place among its values where one of the population could stand. */
 static void a_population_of_a_column_without_values_is_counted(void **state)
 {
@@ -1444,6 +1467,7 @@ int main(void)
         cmocka_unit_test(every_failed_allocation_is_reported_and_nothing_leaks),
         cmocka_unit_test(a_population_is_counted_inside_the_cells),
         cmocka_unit_test(a_population_is_counted_in_whole_grid_cells),
+        cmocka_unit_test(a_population_beyond_a_top_or_bottom_is_counted_whole),
         cmocka_unit_test(a_population_of_long_numbers_is_counted_by_their_digits),
         cmocka_unit_test(a_population_of_a_column_without_values_is_counted),
         cmocka_unit_test(a_population_follows_the_order_that_the_user_gave),
