@@ -120,8 +120,6 @@ static kn_mondrian_cut find_cut(kn_mondrian *s, kn_mondrian_bench *b, kn_mondria
     if (!may_be_cut(s, n)) return kn_mondrian_no_cut;
     kn_mondrian_rank(s, b, r, n, 0, s->n_qis);
     kn_mondrian_find_live(s, r, n);
-    if (kn_mondrian_records(n) <= KN_MONDRIAN_SMALL) return kn_mondrian_small_cut(s, b, n);
-    kn_mondrian_place_bits(s, r);
     bool ask_models = kn_mondrian_asks_first(s);
     kn_mondrian_cut best = kn_mondrian_best_cut(s, b, r, n, 0, r->n_live, ask_models);
     if (ask_models || best.n_left == 0 || kn_mondrian_allows(s, b, n, &best)) return best;
@@ -212,7 +210,6 @@ static kn_status find_shared_cut(kn_mondrian_cut *best, kn_mondrian *s, kn_mondr
     if (!may_be_cut(s, n)) return KN_OK;
     KN_TRY(kn_pool_run(s->task->pool, s->n_shares, job_rank, s, err));
     kn_mondrian_find_live(s, &s->benches[0].ranking, n);
-    kn_mondrian_place_bits(s, &s->benches[0].ranking);
     bool ask_models = kn_mondrian_asks_first(s);
     KN_TRY(best_of_shares(best, s, ask_models, err));
     if (ask_models || best->n_left == 0 || kn_mondrian_allows(s, &s->benches[0], n, best)) goto done;

@@ -97,17 +97,6 @@ void kn_mondrian_rank(const kn_mondrian *s, kn_mondrian_bench *b, kn_mondrian_ra
     }
 }
 
-void kn_mondrian_find_live(const kn_mondrian *s, kn_mondrian_ranking *r, kn_mondrian_node *n)
-{
-    r->n_live = 0;
-    n->varied = 0;
-    for (uint32_t q = 0; q < s->n_qis; q++) {
-        if (r->n[q] == 1 && !s->relaxed) continue;
-        r->live[r->n_live++] = q;
-        if (q < 64) n->varied |= (uint64_t)1 << q;
-    }
-}
-
 static void give_bits(kn_mondrian_ranking *r, uint32_t q, uint32_t *n_bits)
 {
     r->first_bit[q] = *n_bits;
@@ -141,7 +130,7 @@ static uint32_t place_ordered(const kn_mondrian *s, kn_mondrian_ranking *r)
 }
 
 /* Values of live columns get their bits, once all are ranked: the sets of the fewest values first. */
-void kn_mondrian_place_bits(const kn_mondrian *s, kn_mondrian_ranking *r)
+static void place_bits(const kn_mondrian *s, kn_mondrian_ranking *r)
 {
     uint32_t *sets = r->wide, n_sets = 0; /* what is left in the end is wide */
     for (uint32_t i = 0; i < r->n_live; i++) {
@@ -167,6 +156,18 @@ void kn_mondrian_place_bits(const kn_mondrian *s, kn_mondrian_ranking *r)
     r->n_wide = n_sets - next;
     memmove(r->wide, sets + next, r->n_wide * sizeof *sets);
     r->group_words = HEAD_WORDS + 2 * r->n_lanes + (n_bits + 127) / 128 * 4;
+}
+
+void kn_mondrian_find_live(const kn_mondrian *s, kn_mondrian_ranking *r, kn_mondrian_node *n)
+{
+    r->n_live = 0;
+    n->varied = 0;
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        if (r->n[q] == 1 && !s->relaxed) continue;
+        r->live[r->n_live++] = q;
+        if (q < 64) n->varied |= (uint64_t)1 << q;
+    }
+    place_bits(s, r);
 }
 
 /* --- Groups ---------------------------------------------------------------------------------------------------- */
@@ -406,9 +407,8 @@ bool kn_mondrian_allows(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_
     kn_tally_clear(&b->whole);
     kn_tally_clear(&b->right);
     for (uint32_t i = 0; i < kn_mondrian_records(n); i++) {
-        const uint32_t *record = kn_mondrian_record(s, n, s->relaxed ? b->order[i] : i);
-        const bool goes_left = s->relaxed ? i < c->n_left : record[s->place[c->column]] < c->code;
-        kn_tally_add(goes_left ? &b->whole : &b->right, record[RECORD_ITEM]);
+        const uint32_t *record = kn_mondrian_record(s, n, i);
+        kn_tally_add(record[s->place[c->column]] < c->code ? &b->whole : &b->right, record[RECORD_ITEM]);
     }
     return kn_tally_holds(s->task->models, &b->right, NULL) && kn_tally_holds(s->task->models, &b->whole, NULL);
 }
@@ -425,12 +425,25 @@ static void tally_node(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_n
         kn_tally_add(&b->whole, kn_mondrian_record(s, n, i)[RECORD_ITEM]);
 }
 
-double kn_mondrian_width(const kn_mondrian *s, const kn_mondrian_ranking *r, uint32_t q)
+/* Weighted share of the column's range that lies between the class's first and last value; of sets, of its values. */
+static double width_of(const kn_mondrian *s, const kn_mondrian_ranking *r, uint32_t q)
 {
     const kn_domain *domain = s->pricer->columns[q].domain;
     if (domain->n_codes <= 1) return 0;
     if (domain->kind == KN_DOMAIN_SETS) return domain->weight * (r->n[q] - 1) / (domain->n_codes - 1);
     return domain->weight * (s->places[q][r->code[q][r->n[q] - 1]] - s->places[q][r->code[q][0]]);
+}
+
+static double waste_of(const kn_mondrian *s, uint64_t n_persons)
+{
+    return n_persons < s->n_waste ? s->waste[n_persons] : 1;
+}
+
+/* Is a cut that loses this much, or more where prices are monotone, worse than the best known one? Leaves room for
+ * rounding. */
+static bool is_beaten(const kn_mondrian *s, double least_loss, const kn_mondrian_cut *best)
+{
+    return s->monotone && least_loss * (1 - 1e-9) > best->loss;
 }
 
 /* b->left_price[g]: of the groups up to it, wherever a cut may be that is not beaten by them alone. */
@@ -447,7 +460,7 @@ static void price_left(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_r
         if (n->n_persons - p.n_persons < s->min_persons) return;
         if (p.n_persons < s->min_persons) continue;
         b->left_price[g] = kn_growing_price(&b->growing);
-        beaten = kn_mondrian_is_beaten(s, (double)p.n_rows * b->left_price[g], best);
+        beaten = is_beaten(s, (double)p.n_rows * b->left_price[g], best);
     }
     for (; g + 1 < n_groups; g++) b->left_price[g] = INFINITY;
 }
@@ -461,8 +474,8 @@ static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench 
     for (uint32_t g = 0; g < n_groups; g++) n_rows += groups[(size_t)g * r->group_words + HEAD_ROWS];
     if (ask_models) kn_tally_clear(&b->right);
     if (!s->by_median) price_left(s, b, r, n, groups, n_groups, best);
-    double right_price = 0;                    /* or less than it is */
-    double width = kn_mondrian_width(s, r, q); /* `choose=median`: the widest has the least "loss" wherever it is cut */
+    double right_price = 0;           /* or less than it is */
+    double width = width_of(s, r, q); /* `choose=median`: the widest has the least "loss" wherever it is cut */
     pass p = pass_start(b, r);
     for (uint32_t g = n_groups - 1; g > 0; g--) {
         const uint32_t *group = groups + (size_t)g * r->group_words;
@@ -476,13 +489,13 @@ static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench 
         double left_rows = (double)(n_rows - p.n_rows), right_rows = (double)p.n_rows;
         kn_mondrian_cut candidate = {-width, fabs(left_rows - right_rows), q, begin, group[HEAD_CODE], left_persons};
         if (!s->by_median) {
-            if (kn_mondrian_is_beaten(s, right_rows * right_price, best)) break;
-            candidate.loss = left_rows * b->left_price[g - 1] * kn_mondrian_waste(s, left_persons);
+            if (is_beaten(s, right_rows * right_price, best)) break;
+            candidate.loss = left_rows * b->left_price[g - 1] * waste_of(s, left_persons);
             if (candidate.loss > best->loss) continue;
-            const double right_weight = right_rows * kn_mondrian_waste(s, p.n_persons);
-            if (kn_mondrian_is_beaten(s, candidate.loss + right_weight * right_price, best)) continue;
+            const double right_weight = right_rows * waste_of(s, p.n_persons);
+            if (is_beaten(s, candidate.loss + right_weight * right_price, best)) continue;
             right_price = kn_growing_price(&b->growing);
-            candidate.loss += right_rows * right_price * kn_mondrian_waste(s, p.n_persons);
+            candidate.loss += right_rows * right_price * waste_of(s, p.n_persons);
         }
         if (kn_mondrian_better(s, &candidate, best) && (!ask_models || histograms_allow(s, b))) *best = candidate;
     }
@@ -498,7 +511,8 @@ static void make_groups(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mon
     }
 }
 
-void kn_mondrian_settle(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r)
+/* b->growing has what all records of the class share; passes over its groups add to the live columns. */
+static void settle(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r)
 {
     kn_growing_clear(&b->growing);
     for (uint32_t q = 0; q < s->n_qis; q++)
@@ -511,7 +525,7 @@ kn_mondrian_cut kn_mondrian_best_cut(kn_mondrian *s, kn_mondrian_bench *b, const
                                      const kn_mondrian_node *n, uint32_t from, uint32_t to, bool ask_models)
 {
     kn_mondrian_cut best = kn_mondrian_no_cut;
-    kn_mondrian_settle(s, b, r);
+    settle(s, b, r);
     if (ask_models) tally_node(s, b, n);
     for (uint32_t l = from, end; l < to; l = end) {
         uint32_t n_groups = r->n[r->live[l]];
@@ -605,9 +619,6 @@ kn_status kn_mondrian_bench_init(const kn_mondrian *s, kn_mondrian_bench *b, kn_
     KN_OWN_RAW(&b->memory, b->left_price, n);
     KN_OWN(&b->memory, b->reach, max_words);
     KN_OWN(&b->memory, b->active, s->n_qis);
-    KN_OWN_ALIGNED(&b->memory, b->bits, KN_MONDRIAN_SMALL * ((size_t)s->n_qis + 1));
-    KN_OWN_ALIGNED(&b->memory, b->united, KN_MONDRIAN_SMALL * ((size_t)s->n_qis + 1));
-    KN_OWN_ALIGNED(&b->memory, b->passed, 2 * ((size_t)s->n_qis + 1));
     KN_TRY(kn_growing_init(&b->growing, s->pricer, s->items->tuples, err));
     KN_TRY(kn_tally_init(&b->whole, s->items, err));
     KN_TRY(kn_tally_init(&b->right, s->items, err));

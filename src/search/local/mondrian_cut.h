@@ -1,5 +1,5 @@
 /* What the parts of Mondrian share: mondrian.c decides which classes are cut and when, mondrian_cut.c finds the best
- * cut of one class, mondrian_small.c that of a class of few records. */
+ * cut of one class. */
 #ifndef KN_SEARCH_LOCAL_MONDRIAN_CUT_H
 #define KN_SEARCH_LOCAL_MONDRIAN_CUT_H
 
@@ -12,7 +12,6 @@ enum {
     KN_MONDRIAN_BITS = 2048, /* of values in a reach; where there are many groups fewer */
     KN_MONDRIAN_NEAR = 256,  /* of these, the ones that are added as vectors: two at most */
     KN_MONDRIAN_SETS = 16,   /* columns with bits, of each kind */
-    KN_MONDRIAN_SMALL = 64,  /* records of a small class, at most: a bit each */
 };
 
 typedef struct kn_mondrian_node {
@@ -63,9 +62,6 @@ typedef struct kn_mondrian_bench {
     uint32_t n_active, *active; /* wide columns that may still grow in this pass */
     kn_tally whole, right;
     uint64_t n_cuts, n_items_done; /* the latter since the last tick */
-    /* small classes: [record * n_words + live column], the bit of its value; united by group; of what was passed, and
-     * of what was priced */
-    uint64_t *bits, *united, *passed;
 } kn_mondrian_bench;
 
 typedef struct kn_mondrian {
@@ -122,16 +118,9 @@ void kn_mondrian_bench_free(kn_mondrian_bench *b);
 void kn_mondrian_rank(const kn_mondrian *s, kn_mondrian_bench *b, kn_mondrian_ranking *r, const kn_mondrian_node *n,
                       uint32_t from, uint32_t to);
 void kn_mondrian_find_live(const kn_mondrian *s, kn_mondrian_ranking *r, kn_mondrian_node *n);
-void kn_mondrian_place_bits(const kn_mondrian *s, kn_mondrian_ranking *r);
 /* b->order: the class's records by column q, which is ranked. */
 void kn_mondrian_sort(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
                       const kn_mondrian_node *n, uint32_t q);
-/* Weighted share of the column's range that lies between the class's first and last value; of sets, of its values. */
-double kn_mondrian_width(const kn_mondrian *s, const kn_mondrian_ranking *r, uint32_t q);
-static inline double kn_mondrian_waste(const kn_mondrian *s, uint64_t n_persons)
-{
-    return n_persons < s->n_waste ? s->waste[n_persons] : 1;
-}
 /* The best cut in the live columns from .. to-1 that leaves enough persons on both sides and, where they are asked,
  * sensitive values that the models allow; and which of two is the better one.
  *
@@ -139,19 +128,10 @@ static inline double kn_mondrian_waste(const kn_mondrian *s, uint64_t n_persons)
  * the models allow it, which takes one look at the class (kn_mondrian_allows); otherwise every cut is asked about. */
 kn_mondrian_cut kn_mondrian_best_cut(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
                                      const kn_mondrian_node *n, uint32_t from, uint32_t to, bool ask_models);
+/* Do the models hold on both sides of a strict cut? */
 bool kn_mondrian_allows(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n, const kn_mondrian_cut *c);
-/* Is that known without a look? Relaxed cuts depend on an order that is made only where models are asked. */
+/* Relaxed cuts run through an order that is made for one column at a time: they are asked about there. */
 static inline bool kn_mondrian_asks_first(const kn_mondrian *s) { return s->relaxed && !s->task->models->counts_only; }
 bool kn_mondrian_better(const kn_mondrian *s, const kn_mondrian_cut *a, const kn_mondrian_cut *b);
-/* b->growing has what all records of the class share; passes over its groups add to the live columns. */
-void kn_mondrian_settle(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r);
-/* Is a cut that loses this much, or more where prices are monotone, worse than the best known one? Leaves room for
- * rounding. */
-static inline bool kn_mondrian_is_beaten(const kn_mondrian *s, double least_loss, const kn_mondrian_cut *best)
-{
-    return s->monotone && least_loss * (1 - 1e-9) > best->loss;
-}
-/* The best allowable cut of a class of at most KN_MONDRIAN_SMALL records, which is ranked. */
-kn_mondrian_cut kn_mondrian_small_cut(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n);
 
 #endif
