@@ -16,6 +16,7 @@ enum {
     COLUMNS_AT_ONCE = 16,  /* are counted together, up to so many ... */
     GROUPS_AT_ONCE = 4096, /* ... groups */
     MANY_GROUPS = 16384,   /* sets have fewer bits where a column may have more groups */
+    FEW_RECORDS = 64,      /* are counted for a cut that is asked about, not along the way */
     RECORDS_AT_ONCE = 256, /* are ranked column by column: as many as stay in the cache */
 };
 
@@ -317,9 +318,15 @@ void kn_mondrian_sort(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondr
         b->order[begin[r->rank[q][kn_mondrian_record(s, n, i)[s->place[q]]]]++] = i;
 }
 
-static bool needs_order(const kn_mondrian *s, const kn_mondrian_ranking *r, bool ask_models)
+/* Are sensitive values counted along the way? */
+static bool tallies(const kn_mondrian *s, const kn_mondrian_node *n, bool ask_models)
 {
-    return s->relaxed || r->n_wide > 0 || ask_models;
+    return ask_models && (s->relaxed || kn_mondrian_records(n) > FEW_RECORDS);
+}
+
+static bool needs_order(const kn_mondrian *s, const kn_mondrian_ranking *r, const kn_mondrian_node *n, bool ask_models)
+{
+    return s->relaxed || r->n_wide > 0 || tallies(s, n, ask_models);
 }
 
 /* --- The best cut in one column -------------------------------------------------------------------------------- */
@@ -396,7 +403,7 @@ bool kn_mondrian_better(const kn_mondrian *s, const kn_mondrian_cut *a, const kn
     return a->imbalance < b->imbalance;
 }
 
-static bool histograms_allow(kn_mondrian *s, kn_mondrian_bench *b)
+static bool tallies_hold(kn_mondrian *s, kn_mondrian_bench *b)
 {
     return kn_tally_holds(s->task->models, &b->right, NULL) && kn_tally_holds(s->task->models, &b->whole, &b->right);
 }
@@ -470,9 +477,10 @@ static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench 
                        const kn_mondrian_node *n, uint32_t q, const uint32_t *groups, uint32_t n_groups,
                        bool ask_models)
 {
+    const bool tally = tallies(s, n, ask_models);
     uint64_t n_rows = 0;
     for (uint32_t g = 0; g < n_groups; g++) n_rows += groups[(size_t)g * r->group_words + HEAD_ROWS];
-    if (ask_models) kn_tally_clear(&b->right);
+    if (tally) kn_tally_clear(&b->right);
     if (!s->by_median) price_left(s, b, r, n, groups, n_groups, best);
     double right_price = 0;           /* or less than it is */
     double width = width_of(s, r, q); /* `choose=median`: the widest has the least "loss" wherever it is cut */
@@ -482,7 +490,7 @@ static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench 
         uint32_t end = kn_mondrian_records(n) - p.n_records, begin = end - group[HEAD_RECORDS];
         pass_add(s, b, r, &p, group);
         if (r->n_wide > 0 && !s->by_median) add_wide(s, b, r, n, begin, end);
-        if (ask_models) tally_records(s, b, n, begin, end);
+        if (tally) tally_records(s, b, n, begin, end);
         uint64_t left_persons = n->n_persons - p.n_persons;
         if (left_persons < s->min_persons) break;
         if (p.n_persons < s->min_persons) continue;
@@ -497,7 +505,8 @@ static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench 
             right_price = kn_growing_price(&b->growing);
             candidate.loss += right_rows * right_price * waste_of(s, p.n_persons);
         }
-        if (kn_mondrian_better(s, &candidate, best) && (!ask_models || histograms_allow(s, b))) *best = candidate;
+        if (!kn_mondrian_better(s, &candidate, best)) continue;
+        if (!ask_models || (tally ? tallies_hold(s, b) : kn_mondrian_allows(s, b, n, &candidate))) *best = candidate;
     }
 }
 
@@ -526,7 +535,7 @@ kn_mondrian_cut kn_mondrian_best_cut(kn_mondrian *s, kn_mondrian_bench *b, const
 {
     kn_mondrian_cut best = kn_mondrian_no_cut;
     settle(s, b, r);
-    if (ask_models) tally_node(s, b, n);
+    if (tallies(s, n, ask_models)) tally_node(s, b, n);
     for (uint32_t l = from, end; l < to; l = end) {
         uint32_t n_groups = r->n[r->live[l]];
         for (end = l + 1; !s->relaxed && end < to && end < l + COLUMNS_AT_ONCE; end++) {
@@ -537,7 +546,7 @@ kn_mondrian_cut kn_mondrian_best_cut(kn_mondrian *s, kn_mondrian_bench *b, const
         const uint32_t *groups = b->groups;
         for (uint32_t p = l; p < end; p++) {
             const uint32_t q = r->live[p];
-            if (needs_order(s, r, ask_models)) kn_mondrian_sort(s, b, r, n, q);
+            if (needs_order(s, r, n, ask_models)) kn_mondrian_sort(s, b, r, n, q);
             if (s->relaxed) make_groups(s, b, r, n, q);
             n_groups = s->relaxed ? kn_mondrian_records(n) : r->n[q];
             try_column(&best, s, b, r, n, q, groups, n_groups, ask_models);
