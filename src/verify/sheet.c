@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCK_BYTES = 1 << 18, LEAST_BYTES = 64, FIRST_ROWS = 256 };
+enum { BLOCK_BYTES = 1 << 18, LEAST_BYTES = 64, FIRST_ROWS = 256, TELLING_BYTES = 1 << 10 };
 
 /* --- Bytes ----------------------------------------------------------------------------------------------------- */
 
@@ -135,6 +135,17 @@ static void close_source(source *in)
     kn_free(in->raw);
 }
 
+/* UTF-16 without a mark: what separates cells and lines has a zero for its high byte. */
+static text_form form_of_pairs(const unsigned char *bytes, size_t n)
+{
+    size_t n_little = 0, n_big = 0;
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        if (bytes[i] == 0) n_big++;
+        if (bytes[i + 1] == 0) n_little++;
+    }
+    return n_big > n_little ? FORM_UTF16_BIG : FORM_UTF16_LITTLE;
+}
+
 static kn_status open_source(source *in, const kn_sheet_options *options, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -147,7 +158,7 @@ static kn_status open_source(source *in, const kn_sheet_options *options, kn_err
         in->block = (size_t)about.st_size + LEAST_BYTES;
     in->capacity = 2 * in->block;
     KN_NEW(in->buffer, in->capacity + KN_SHORT_TEXT);
-    while (!in->at_end && in->n < 4) KN_TRY(refill(in, err));
+    while (!in->at_end && in->n < TELLING_BYTES) KN_TRY(refill(in, err));
     in->at_end = false;
     const unsigned char *mark = (const unsigned char *)in->buffer;
     if (in->n >= 3 && mark[0] == 0xef && mark[1] == 0xbb && mark[2] == 0xbf) {
@@ -157,8 +168,8 @@ static kn_status open_source(source *in, const kn_sheet_options *options, kn_err
         in->at = 2;
     } else if (options->encoding == KN_ENCODING_LATIN1) {
         in->form = FORM_LATIN1;
-    } else if (options->encoding == KN_ENCODING_UTF16) { /* without a mark; tables begin with what ASCII has */
-        in->form = in->n >= 2 && mark[0] == 0 ? FORM_UTF16_BIG : FORM_UTF16_LITTLE;
+    } else if (options->encoding == KN_ENCODING_UTF16) {
+        in->form = form_of_pairs(mark, in->n < TELLING_BYTES ? in->n : (size_t)TELLING_BYTES);
     }
     if (in->form != FORM_BYTES) { /* what was read already is raw; every byte of it becomes at most two */
         size_t n_first = in->n - in->at;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { RAW_BYTES = 1 << 18, MARK_BYTES = 4 };
+enum { RAW_BYTES = 1 << 18, MARK_BYTES = 4, TELLING_BYTES = 1 << 10 };
 
 static kn_status read_file(kn_csv_source *source, void *out, size_t capacity, size_t *n_bytes, kn_ticker *ticker,
                            kn_error *err)
@@ -42,14 +42,18 @@ static bool starts_with(const kn_csv_source *source, const char *bytes, size_t n
     return source->n_raw >= n_bytes && memcmp(source->raw, bytes, n_bytes) == 0;
 }
 
+/* Without a mark: delimiters and line ends are ASCII, so that one byte of a pair is zero much more often. */
+static bool is_big_endian(const kn_csv_source *source)
+{
+    size_t n_zero[2] = {0, 0};
+    for (size_t i = 0; i < source->n_raw; i++) n_zero[i % 2] += source->raw[i] == 0;
+    return n_zero[0] > n_zero[1];
+}
+
 static void detect_encoding(kn_csv_source *source, kn_encoding encoding)
 {
     source->bytes = encoding == KN_ENCODING_LATIN1 ? KN_BYTES_LATIN1 : KN_BYTES_UTF8;
-    if (encoding == KN_ENCODING_UTF16) {
-        /* Without a mark: in a table most characters are ASCII, so the zero byte tells the order. */
-        bool big_endian = source->n_raw >= 2 && source->raw[0] == 0 && source->raw[1] != 0;
-        source->bytes = big_endian ? KN_BYTES_UTF16_BE : KN_BYTES_UTF16_LE;
-    }
+    if (encoding == KN_ENCODING_UTF16) source->bytes = is_big_endian(source) ? KN_BYTES_UTF16_BE : KN_BYTES_UTF16_LE;
     if (starts_with(source, "\xEF\xBB\xBF", 3)) {
         source->bytes = KN_BYTES_UTF8;
         source->bom_bytes = 3;
@@ -69,15 +73,20 @@ kn_status kn_csv_source_open(kn_csv_source *out, const char *path, kn_encoding e
     kn_status status = KN_OK;
     struct stat about;
     bool is_stdin = strcmp(path, "-") == 0;
-    *out = (kn_csv_source){.name = is_stdin ? "stdin" : path, .file = -1, .raw_capacity = MARK_BYTES};
+    *out = (kn_csv_source){.name = is_stdin ? "stdin" : path, .file = -1};
+    size_t n_first = encoding == KN_ENCODING_UTF16 ? TELLING_BYTES : MARK_BYTES;
     KN_TRY(kn_files_open(&out->file, files, path, err));
     if (out->file < 0) KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: cannot be opened: %s", path, strerror(errno));
     if (fstat(out->file, &about) == 0 && S_ISDIR(about.st_mode))
         KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: is a folder, not a file", path);
     if (fstat(out->file, &about) == 0 && S_ISREG(about.st_mode)) out->size_bytes = (uint64_t)about.st_size;
     posix_fadvise(out->file, 0, 0, POSIX_FADV_SEQUENTIAL);
+    /* not more than the file's size, which buffers are made for, even if it grows */
+    if (out->size_bytes > 0 && out->size_bytes < n_first)
+        n_first = out->size_bytes > MARK_BYTES ? (size_t)out->size_bytes : MARK_BYTES;
+    out->raw_capacity = n_first;
     KN_NEW_RAW(out->raw, out->raw_capacity);
-    KN_TRY(read_file(out, out->raw, MARK_BYTES, &out->n_raw, NULL, err));
+    KN_TRY(read_file(out, out->raw, n_first, &out->n_raw, NULL, err));
     const char *kind = kn_binary_kind((const char *)out->raw, out->n_raw);
     if (kind != NULL)
         KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: is %s, not a table of text; %ssave it as CSV", path, kind,
@@ -86,7 +95,8 @@ kn_status kn_csv_source_open(kn_csv_source *out, const char *path, kn_encoding e
         KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: is packed twice; unpack it once", path);
     detect_encoding(out, encoding);
     if (out->bytes != KN_BYTES_UTF8) { /* which is read where it goes */
-        out->raw_capacity = kn_csv_source_bound(out, RAW_BYTES);
+        const size_t bound = kn_csv_source_bound(out, RAW_BYTES);
+        if (bound > out->raw_capacity) out->raw_capacity = bound;
         KN_GROW(out->raw, out->raw_capacity);
     }
 done:
