@@ -121,28 +121,37 @@ static void take_cells(kn_cell *cells, const reading *r, uint32_t row)
         cells[q] = r->cells[q][kn_column_code(&r->table->columns[r->column_of[q]], row)];
 }
 
-/* Classes of equal cells; the group of stars, if any and not alone, becomes the suppressed rows. */
+static bool is_all_stars(const reading *r, uint32_t row)
+{
+    uint32_t q = 0;
+    while (q < r->tuples->n_qis && is_star(r, q, row)) q++;
+    return q == r->tuples->n_qis && q > 0;
+}
+
+/* Classes of equal cells; rows of stars become the suppressed rows. A class that is as general in every column, and
+ * says so otherwise in one of them (1..9), stays one. */
 static kn_status classify(reading *r, uint32_t *row_class, kn_pool *pool, kn_ticker *ticker, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_release *release = r->release;
     const uint32_t n_qis = r->tuples->n_qis, n_rows = r->table->n_rows;
-    uint32_t n_groups, *first = NULL, star = KN_NONE;
+    uint32_t n_groups, *first = NULL;
+    bool *is_class = NULL;
     KN_TRY(group_rows(row_class, &n_groups, &first, r, pool, ticker, err));
-    for (uint32_t g = 0; g < n_groups && r->options->may_suppress && n_qis > 0; g++) {
-        uint32_t q = 0;
-        while (q < n_qis && is_star(r, q, first[g])) q++;
-        if (q == n_qis) star = g;
+    KN_NEW(is_class, n_groups);
+    for (uint32_t row = 0; row < n_rows; row++) {
+        if (r->options->may_suppress && is_all_stars(r, row)) row_class[row] = KN_NONE;
+        else is_class[row_class[row]] = true;
     }
     KN_NEW(release->cells, (size_t)n_groups * n_qis);
     KN_NEW(release->class_rows, (size_t)n_groups + 1);
     for (uint32_t g = 0; g < n_groups; g++) {
-        if (g == star) continue;
+        if (!is_class[g]) continue;
         take_cells(release->cells + (size_t)release->n_classes * n_qis, r, first[g]);
         first[g] = release->n_classes++; /* from here on `first` renumbers the groups */
     }
     for (uint32_t row = 0; row < n_rows; row++) {
-        row_class[row] = row_class[row] == star ? release->n_classes : first[row_class[row]];
+        row_class[row] = row_class[row] == KN_NONE ? release->n_classes : first[row_class[row]];
         release->class_rows[row_class[row]]++;
     }
     release->class_persons = release->class_rows;
@@ -151,6 +160,7 @@ static kn_status classify(reading *r, uint32_t *row_class, kn_pool *pool, kn_tic
     release->n_suppressed_persons = release->n_suppressed;
 done:
     kn_free(first);
+    kn_free(is_class);
     return status;
 }
 
