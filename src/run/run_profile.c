@@ -426,7 +426,8 @@ static kn_status text_make(char **out, const profile *about, kn_error *err)
     kn_buffer text = {0};
     size_t top[SHOWN_SETS], n = 0;
     unsigned widest = 6;
-    kn_buffer_printf(&text, "%u rows, %u columns\n", table->n_rows, table->n_columns);
+    kn_buffer_printf(&text, "%u row%s, %u column%s\n", table->n_rows, table->n_rows == 1 ? "" : "s", table->n_columns,
+                     table->n_columns == 1 ? "" : "s");
     for (uint32_t c = 0; c < table->n_columns; c++) {
         const unsigned n_columns = kn_text_columns(table->columns[c].name);
         if (n_columns > widest) widest = n_columns < 24 ? n_columns : 24;
@@ -470,12 +471,18 @@ static void threshold_line(kn_buffer *out, const char *option, const kn_threshol
 
 static void policy_columns(kn_buffer *out, const profile *about)
 {
+    enum { FEW_ENDS = 20 }; /* groups of ages that many persons share */
     const kn_table *table = about->input->table;
     static const char *const types[] = {"", "int", "decimal", "date", "text"};
     for (uint32_t c = 0; c < table->n_columns; c++) {
         const guess *g = &about->guesses[c];
-        kn_buffer_printf(out, "  # %s; %u values\n", g->reason, table->columns[c].n_values);
+        const uint32_t n_values = table->columns[c].n_values;
+        kn_buffer_printf(out, "  # %s; %u value%s\n", g->reason, n_values, n_values == 1 ? "" : "s");
         if (g->levels != NULL) kn_buffer_text(out, g->levels);
+        if (strcmp(g->generalize.spec, "natural") == 0 && n_values > FEW_ENDS)
+            kn_buffer_text(out,
+                           "  #   its intervals end at cells of persons; written as plain numbers, without sign or "
+                           "unit, at round ones\n");
         threshold_line(out, "top", &g->generalize.top);
         threshold_line(out, "bottom", &g->generalize.bottom);
         kn_buffer_text(out, "  ");
