@@ -224,10 +224,16 @@ class Builds:
     def fingerprint(self, path, build):
         return hashlib.sha256(self.object_of(build, path).read_bytes()).hexdigest()
 
-    def in_order(self, tests):
-        """The likeliest first, then by what they cost."""
-        rest = [t for t in tests[1:] if not (self.quick and t.endswith(".md") and self.seconds[t] > 2)]
-        return tests[:1] + sorted(rest, key=self.seconds.get)
+    def in_order(self, path):
+        """The likeliest first, where it is cheap, and the sessions that are named like the file; then by what they cost."""
+        tests = tests_of(path)
+        words = set(re.findall(r"[a-z]{4,}", pathlib.Path(path).stem))
+        kept = [t for t in tests if not (self.quick and t.endswith(".md") and self.seconds[t] > 2)]
+
+        def is_likely(test):
+            return (test == tests[0] and self.seconds[test] < 5) or words & set(re.findall(r"[a-z]{4,}", pathlib.Path(test).stem))
+
+        return sorted(kept, key=lambda t: (not is_likely(t), self.seconds[t]))
 
     def judge(self, mutant, build):
         """'does not build', 'same code', the name of the test that refused it, or 'survived'."""
@@ -238,7 +244,7 @@ class Builds:
         if mutant["path"] not in self.objects:
             self.objects[mutant["path"]] = self.fingerprint(mutant["path"], build)
         lines[mutant["line"] - 1] = mutant["new"]
-        tests = self.in_order(tests_of(mutant["path"]))
+        tests = self.in_order(mutant["path"])
         try:
             path.write_text("\n".join(lines))
             for test in tests:
