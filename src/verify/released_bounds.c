@@ -76,13 +76,15 @@ static bool has_upper_end(const kn_verify_column *column)
     return kn_part_ends_at_values(domain);
 }
 
-/* The text of a part in a row. An end that is open is empty; in memory it is null, which is read as the first spelling
- * of a missing cell. Other spellings of it are numbers like any other here: 99 may be where an interval ends. */
+/* The text of a part in a row. An end that is open is empty; in memory and in Parquet it is null, which is read as the
+ * first spelling of a missing cell. Other spellings of it are numbers like any other here: 99 may be where an interval
+ * ends. */
 static words part_text(const kn_recount *recount, const kn_released_bounds *bounds, int part, uint32_t row)
 {
     const kn_sheet_column *column = &recount->release->columns[bounds->parts[part]];
     const kn_verify_request *request = recount->request;
-    const bool has_nulls = request->release_batches != NULL && request->n_null_values > 0;
+    const bool is_csv = request->release_batches == NULL && request->release_kind == KN_FILE_CSV;
+    const bool has_nulls = !is_csv && request->n_null_values > 0;
     words text;
     text.bytes = kn_text(column, kn_sheet_code(column, row), &text.n);
     if (part != KN_BOUND_KIND && has_nulls && is_word(text, request->null_values[0])) text.n = 0;
