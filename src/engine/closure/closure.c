@@ -506,7 +506,7 @@ void kn_growing_clear(kn_growing *growing)
 
 static void price_column(kn_growing *growing, uint32_t q)
 {
-    if (isnan(growing->prices[q])) growing->prices[q] = kn_pricer_quick_price(growing->pricer, q, &growing->spans[q]);
+    if (isnan(growing->prices[q])) growing->prices[q] = kn_pricer_price(growing->pricer, q, &growing->spans[q]);
 }
 
 /* Nothing is added to a sum by what costs nothing. */

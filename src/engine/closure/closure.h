@@ -93,17 +93,6 @@ bool kn_pricer_is_monotone(const kn_pricer *pricer);
 kn_say kn_pricer_followed(const kn_pricer *pricer);
 /* Weighted price of one row whose value in column q is released as the closure of `span` (not empty). */
 double kn_pricer_price(const kn_pricer *pricer, uint32_t q, const kn_span *span);
-/* The same, where it is asked for most. */
-static inline double kn_pricer_quick_price(const kn_pricer *pricer, uint32_t q, const kn_span *span)
-{
-    const struct kn_column_price *column = &pricer->columns[q];
-    const kn_objective *objective = pricer->objective;
-    if (!column->by_counts || span->n_values <= 1 || span->n_values == column->domain->n_codes)
-        return kn_pricer_price(pricer, q, span);
-    return objective->type->price_counts(objective->state, objective->tuples, q, span->n_values, span->n_rows,
-                                         span->rows_log_rows) *
-           column->weight;
-}
 /* The cell that a span is released as; not of SETS without `subsets`. Sets are in pricer->sets. */
 kn_cell kn_pricer_cell(const kn_pricer *pricer, uint32_t q, const kn_span *span);
 /* The same of a TREE or RANGES column. */

@@ -10,16 +10,19 @@ enum {
     MAX_DELTA = 1 << 30,
 };
 
+/* What a class has in a RANGES column. */
+enum { FIRST, LAST, SLOPE, WIDTH, N_FIELDS };
+
 struct kn_value_scan {
     kn_owner memory; /* all arrays below */
     const kn_objective *objective;
     const kn_tuples *tuples;
     uint32_t n_lanes, n_ranges;
-    uint32_t **nodes;                        /* [lane][slot] */
-    float **steps;                           /* [lane][slot] */
-    float **first, **last, **slope, **width; /* [RANGES column][slot] */
-    float *whole;                            /* [RANGES column]: width of the domain, as a logarithm */
-    float *full;                             /* the same as it is */
+    uint32_t **nodes; /* [lane][slot] */
+    float **steps;    /* [lane][slot] */
+    float **ranges;   /* [RANGES column * N_FIELDS + field][slot] */
+    float *whole;     /* [RANGES column]: width of the domain, as a logarithm */
+    float *full;      /* the same as it is */
     float unit;
 };
 
@@ -77,9 +80,11 @@ KN_INLINE void add_range(float *restrict sums, const kn_value_scan *scan, const 
                          uint32_t begin, uint32_t n)
 {
     n &= ~(CHUNK - 1u);
-    const float *restrict firsts = scan->first[r] + begin, *restrict lasts = scan->last[r] + begin;
-    const float *restrict slopes = scan->slope[r] + begin, *restrict widths = scan->width[r] + begin;
-    float first = probe->first[r], last = probe->last[r], slope = probe->slope[r], width = probe->width[r];
+    float *const *lanes = scan->ranges + (size_t)r * N_FIELDS;
+    const float *restrict firsts = lanes[FIRST] + begin, *restrict lasts = lanes[LAST] + begin;
+    const float *restrict slopes = lanes[SLOPE] + begin, *restrict widths = lanes[WIDTH] + begin;
+    const float *own = probe->ranges + (size_t)r * N_FIELDS;
+    const float first = own[FIRST], last = own[LAST], slope = own[SLOPE], width = own[WIDTH];
     float full = scan->full[r];
     for (uint32_t i = 0; i < n; i++) {
         float from = firsts[i] < first ? firsts[i] : first, to = lasts[i] > last ? lasts[i] : last;
@@ -191,12 +196,12 @@ static double load_range(kn_value_probe *probe, const kn_value_scan *scan, uint3
     kn_span span = {.first = first, .last = last};
     kn_cell cell = kn_span_cell(domain, &span), root = kn_domain_root(domain);
     double own = class_price(scan, q, &cell, histogram), most = class_price(scan, q, &root, histogram);
-    float width = coordinate(domain, last) - coordinate(domain, first);
-    probe->first[r] = coordinate(domain, first);
-    probe->last[r] = coordinate(domain, last);
-    probe->width[r] = rough_log(1.0F + fminf(width, scan->full[r]));
-    float left = scan->whole[r] - probe->width[r];
-    probe->slope[r] = left > 0 ? (float)(most - own) / left : 0;
+    float *fields = probe->ranges + (size_t)r * N_FIELDS;
+    fields[FIRST] = coordinate(domain, first);
+    fields[LAST] = coordinate(domain, last);
+    fields[WIDTH] = rough_log(1.0F + fminf(fields[LAST] - fields[FIRST], scan->full[r]));
+    float left = scan->whole[r] - fields[WIDTH];
+    fields[SLOPE] = left > 0 ? (float)(most - own) / left : 0;
     return own;
 }
 
@@ -227,12 +232,7 @@ void kn_value_scan_store(kn_value_scan *scan, uint32_t slot, const kn_value_prob
         scan->nodes[l][slot] = probe->nodes[l];
         scan->steps[l][slot] = probe->steps[l];
     }
-    for (uint32_t r = 0; r < scan->n_ranges; r++) {
-        scan->first[r][slot] = probe->first[r];
-        scan->last[r][slot] = probe->last[r];
-        scan->slope[r][slot] = probe->slope[r];
-        scan->width[r][slot] = probe->width[r];
-    }
+    for (uint32_t i = 0; i < scan->n_ranges * N_FIELDS; i++) scan->ranges[i][slot] = probe->ranges[i];
 }
 
 void kn_value_scan_copy(kn_value_scan *scan, uint32_t to, uint32_t from)
@@ -241,12 +241,7 @@ void kn_value_scan_copy(kn_value_scan *scan, uint32_t to, uint32_t from)
         scan->nodes[l][to] = scan->nodes[l][from];
         scan->steps[l][to] = scan->steps[l][from];
     }
-    for (uint32_t r = 0; r < scan->n_ranges; r++) {
-        scan->first[r][to] = scan->first[r][from];
-        scan->last[r][to] = scan->last[r][from];
-        scan->slope[r][to] = scan->slope[r][from];
-        scan->width[r][to] = scan->width[r][from];
-    }
+    for (uint32_t i = 0; i < scan->n_ranges * N_FIELDS; i++) scan->ranges[i][to] = scan->ranges[i][from];
 }
 
 /* --- Memory ---------------------------------------------------------------------------------------------------- */
@@ -288,11 +283,8 @@ kn_status kn_value_scan_new(kn_value_scan **out, const kn_objective *objective, 
         KN_OWN_ALIGNED(&scan->memory, scan->nodes[l], n_slots);
         KN_OWN_ALIGNED(&scan->memory, scan->steps[l], n_slots);
     }
-    float ***lanes[] = {&scan->first, &scan->last, &scan->slope, &scan->width};
-    for (size_t i = 0; i < 4; i++) {
-        KN_OWN(&scan->memory, *lanes[i], scan->n_ranges + 1);
-        for (uint32_t r = 0; r < scan->n_ranges; r++) KN_OWN_ALIGNED(&scan->memory, (*lanes[i])[r], n_slots);
-    }
+    KN_OWN(&scan->memory, scan->ranges, scan->n_ranges * N_FIELDS + 1);
+    for (uint32_t i = 0; i < scan->n_ranges * N_FIELDS; i++) KN_OWN_ALIGNED(&scan->memory, scan->ranges[i], n_slots);
     KN_OWN(&scan->memory, scan->whole, scan->n_ranges + 1);
     KN_OWN(&scan->memory, scan->full, scan->n_ranges + 1);
     for (uint32_t q = 0, r = 0; q < tuples->n_qis; q++) {
@@ -324,10 +316,7 @@ kn_status kn_value_probe_init(kn_value_probe *probe, const kn_value_scan *scan, 
     *probe = (kn_value_probe){0};
     KN_NEW(probe->nodes, scan->n_lanes + 1);
     KN_NEW(probe->steps, scan->n_lanes + 1);
-    KN_NEW(probe->first, scan->n_ranges + 1);
-    KN_NEW(probe->last, scan->n_ranges + 1);
-    KN_NEW(probe->slope, scan->n_ranges + 1);
-    KN_NEW(probe->width, scan->n_ranges + 1);
+    KN_NEW(probe->ranges, scan->n_ranges * N_FIELDS + 1);
 done:
     return status;
 }
@@ -336,8 +325,5 @@ void kn_value_probe_free(kn_value_probe *probe)
 {
     kn_free(probe->nodes);
     kn_free(probe->steps);
-    kn_free(probe->first);
-    kn_free(probe->last);
-    kn_free(probe->slope);
-    kn_free(probe->width);
+    kn_free(probe->ranges);
 }

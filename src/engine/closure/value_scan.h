@@ -33,10 +33,10 @@ bool kn_value_scan_is_exact(const kn_objective *objective, const kn_items *items
 
 /* A class by its lanes. One thread's own. */
 typedef struct kn_value_probe {
-    uint32_t *nodes;                     /* [lane] */
-    float *steps;                        /* [lane] */
-    float *first, *last, *slope, *width; /* [RANGES column] */
-    float cost;                          /* of the class */
+    uint32_t *nodes; /* [lane] */
+    float *steps;    /* [lane] */
+    float *ranges;   /* [RANGES column * N_FIELDS + field], see value_scan.c */
+    float cost;      /* of the class */
 } kn_value_probe;
 
 kn_status kn_value_scan_new(kn_value_scan **out, const kn_objective *objective, uint32_t n_slots, uint64_t max_rows,
