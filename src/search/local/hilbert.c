@@ -23,7 +23,6 @@
  * pool; memory O(n). */
 #include "search/local/hilbert.h"
 
-#include "engine/closure/closure.h"
 #include "base/radix_sort.h"
 
 #include <assert.h>
@@ -174,6 +173,23 @@ done:
     return status;
 }
 
+kn_status kn_hilbert_sequence(uint32_t *sequence, const kn_items *items, kn_hilbert_scale scale, const kn_task *task,
+                              kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *order = NULL, *first = NULL, n_tuples = items->tuples->n_tuples, n = 0;
+    KN_TRY(kn_hilbert_order(&order, items->tuples, scale, task->pool, task->ticker, err));
+    KN_NEW(first, (size_t)n_tuples + 1); /* items stand by tuple */
+    for (uint32_t i = 0; i < items->n; i++) first[items->tuple[i] + 1]++;
+    for (uint32_t t = 0; t < n_tuples; t++) first[t + 1] += first[t];
+    for (uint32_t t = 0; t < n_tuples; t++)
+        for (uint32_t i = first[order[t]]; i < first[order[t] + 1]; i++) sequence[n++] = i;
+done:
+    kn_free(order);
+    kn_free(first);
+    return status;
+}
+
 /* --- The best cutting ------------------------------------------------------------------------------------------ */
 
 enum { ENDS_PER_JOB = 64, BLOCK_ENTRIES = 1 << 20, MAX_STRETCH = 4096, MAX_REACH = 64 };
@@ -298,27 +314,6 @@ done:
     return status;
 }
 
-/* The items in the order of their tuples on the curve. */
-static kn_status make_sequence(cutting *c, kn_hilbert_scale scale, kn_error *err)
-{
-    kn_status status = KN_OK;
-    uint32_t *order = NULL, *next = NULL;
-    const kn_items *items = c->items;
-    uint32_t n_tuples = c->task->tuples->n_tuples;
-    KN_TRY(kn_hilbert_order(&order, c->task->tuples, scale, c->task->pool, c->task->ticker, err));
-    KN_NEW(next, (size_t)n_tuples + 1); /* items stand by tuple: first item of each */
-    for (uint32_t i = 0; i < items->n; i++) next[items->tuple[i] + 1]++;
-    for (uint32_t t = 0; t < n_tuples; t++) next[t + 1] += next[t];
-    KN_OWN_RAW(&c->memory, c->sequence, items->n);
-    uint32_t n = 0;
-    for (uint32_t t = 0; t < n_tuples; t++)
-        for (uint32_t i = next[order[t]]; i < next[order[t] + 1]; i++) c->sequence[n++] = i;
-done:
-    kn_free(order);
-    kn_free(next);
-    return status;
-}
-
 static kn_status hilbert_search(kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -331,7 +326,8 @@ static kn_status hilbert_search(kn_answer *answer, const kn_task *task, kn_error
     c.items = items;
     kn_hilbert_scale scale = kn_args_is(task->args, "coordinates", "values") ? KN_HILBERT_VALUES : KN_HILBERT_RANKS;
     if (!kn_args_is(task->args, "rescale", "yes")) scale = KN_HILBERT_CODES;
-    KN_TRY(make_sequence(&c, scale, err));
+    KN_OWN_RAW(&c.memory, c.sequence, items->n);
+    KN_TRY(kn_hilbert_sequence(c.sequence, items, scale, task, err));
     KN_OWN(&c.memory, c.benches, n_threads);
     for (unsigned i = 0; i < n_threads; i++) {
         KN_TRY(kn_growing_init(&c.benches[i].growing, pricer, task->tuples, err));

@@ -2,7 +2,7 @@
 #ifndef KN_SEARCH_LOCAL_HILBERT_H
 #define KN_SEARCH_LOCAL_HILBERT_H
 
-#include "search/search.h"
+#include "engine/closure/closure.h"
 
 enum { KN_HILBERT_COLUMNS = 60 }; /* more columns: the ones with the most values take part */
 
@@ -14,5 +14,8 @@ typedef enum kn_hilbert_scale { KN_HILBERT_CODES, KN_HILBERT_RANKS, KN_HILBERT_V
 /* *order (yours to kn_free) lists the tuples along the curve. */
 kn_status kn_hilbert_order(uint32_t **order, const kn_tuples *tuples, kn_hilbert_scale scale, kn_pool *pool,
                            kn_ticker *ticker, kn_error *err);
+/* sequence[items->n]: the items, which stand by tuple, in that order. */
+kn_status kn_hilbert_sequence(uint32_t *sequence, const kn_items *items, kn_hilbert_scale scale, const kn_task *task,
+                              kn_error *err);
 
 #endif

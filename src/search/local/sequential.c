@@ -148,7 +148,15 @@ done:
 
 /* --- Start ----------------------------------------------------------------------------------------------------- */
 
-static bool by_value(const block_run *r) { return !r->task->models->counts_only && r->items->sensitive != NULL; }
+/* The first n of r->shuffled, by Algorithm 3 where models look at sensitive values; part[i] as there. */
+static kn_status deal(uint32_t *part, block_run *r, uint32_t n, uint32_t n_parts, kn_error *err)
+{
+    if (!r->task->models->counts_only && r->items->sensitive != NULL)
+        return kn_sequential_deal(part, r->items, r->shuffled, n, n_parts, &r->rng, err);
+    shuffle(&r->rng, r->shuffled, n);
+    for (uint32_t i = 0; i < n; i++) part[i] = i % n_parts;
+    return KN_OK;
+}
 
 /* Do the models that look at sensitive columns hold for every cluster? */
 static bool all_hold(block_run *r)
@@ -167,12 +175,7 @@ static kn_status deal_out(block_run *r, uint32_t n_clusters, kn_error *err)
     uint32_t *part = NULL, n = r->n_members;
     KN_NEW_RAW(part, n);
     memcpy(r->shuffled, r->members, n * sizeof *r->shuffled);
-    if (by_value(r)) {
-        KN_TRY(kn_sequential_deal(part, r->items, r->shuffled, n, n_clusters, &r->rng, err));
-    } else {
-        shuffle(&r->rng, r->shuffled, n);
-        for (uint32_t i = 0; i < n; i++) part[i] = i % n_clusters;
-    }
+    KN_TRY(deal(part, r, n, n_clusters, err));
     for (uint32_t i = 0; i < n; i++) {
         if (r->clusters->of_item[r->shuffled[i]] != KN_NONE) kn_class_members_remove(r->clusters, r->shuffled[i]);
         kn_class_members_add(r->clusters, part[i], r->shuffled[i]);
@@ -374,12 +377,7 @@ static kn_status split(block_run *r, uint32_t cluster, kn_error *err)
     uint32_t *part = NULL, n = 0, fresh = c->n;
     for (uint32_t item = c->head[cluster]; item != KN_NONE; item = c->next[item]) r->shuffled[n++] = item;
     KN_NEW_RAW(part, n);
-    if (by_value(r)) {
-        KN_TRY(kn_sequential_deal(part, r->items, r->shuffled, n, 2, &r->rng, err));
-    } else {
-        shuffle(&r->rng, r->shuffled, n);
-        for (uint32_t i = 0; i < n; i++) part[i] = i % 2;
-    }
+    KN_TRY(deal(part, r, n, 2, err));
     for (uint32_t i = 0; i < n; i++) {
         if (part[i] == 0) continue;
         kn_class_members_remove(c, r->shuffled[i]);
@@ -583,7 +581,6 @@ static kn_status make_blocks(search *s, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_items *items = s->items;
-    uint32_t *order = NULL, *first = NULL, n_tuples = s->task->tuples->n_tuples, n = 0;
     s->n_blocks = 1;
     if (items->n > s->settings.whole) s->n_blocks = items->n / s->settings.block + 1;
     /* every block must be able to hold a class */
@@ -596,15 +593,8 @@ static kn_status make_blocks(search *s, kn_error *err)
         for (uint32_t i = 0; i < items->n; i++) s->sequence[i] = i;
         goto done;
     }
-    KN_TRY(kn_hilbert_order(&order, s->task->tuples, KN_HILBERT_RANKS, s->task->pool, s->task->ticker, err));
-    KN_NEW(first, (size_t)n_tuples + 1);
-    for (uint32_t i = 0; i < items->n; i++) first[items->tuple[i] + 1]++;
-    for (uint32_t t = 0; t < n_tuples; t++) first[t + 1] += first[t];
-    for (uint32_t t = 0; t < n_tuples; t++)
-        for (uint32_t i = first[order[t]]; i < first[order[t] + 1]; i++) s->sequence[n++] = i;
+    KN_TRY(kn_hilbert_sequence(s->sequence, items, KN_HILBERT_RANKS, s->task, err));
 done:
-    kn_free(order);
-    kn_free(first);
     return status;
 }
 
