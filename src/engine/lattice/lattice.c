@@ -252,6 +252,19 @@ void kn_lattice_keep_minimal(uint8_t *marks, const kn_lattice *lattice)
     for (size_t node = 0; node < n; node++) marks[node] &= MINIMAL;
 }
 
+uint32_t kn_lattice_widest(const kn_lattice *lattice, const uint32_t *levels)
+{
+    uint32_t best = KN_NONE, most = 0;
+    for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
+        const kn_lattice_column *column = &lattice->columns[q];
+        if (levels[q] < column->max_level && column->levels[levels[q]].n > most) {
+            most = column->levels[levels[q]].n;
+            best = q;
+        }
+    }
+    return best;
+}
+
 kn_status kn_lattice_order(uint32_t **order, uint32_t *n_order, const kn_lattice *lattice, kn_error *err)
 {
     kn_status status = KN_OK;

@@ -87,6 +87,8 @@ kn_status kn_lattice_new(kn_lattice **out, const kn_tuples *tuples, unsigned fla
 /* Makes the base after all. */
 kn_status kn_lattice_add_base(kn_lattice *lattice, kn_error *err);
 void kn_lattice_free(kn_lattice *lattice);
+/* The column with most distinct values at `levels` that can be generalized, the first of equals; KN_NONE: none. */
+uint32_t kn_lattice_widest(const kn_lattice *lattice, const uint32_t *levels);
 /* The columns, those whose generalization merges most first: by entropy of the column. *order has n_qis entries, yours
  * to kn_free. */
 kn_status kn_lattice_order(uint32_t **order, uint32_t *n_order, const kn_lattice *lattice, kn_error *err);

@@ -11,20 +11,6 @@
 
 #include <string.h>
 
-/* The column with most distinct values that can still be generalized, or KN_NONE. */
-static uint32_t widest_column(const kn_lattice *lattice, const uint32_t *levels)
-{
-    uint32_t best = KN_NONE, most = 0;
-    for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
-        const kn_lattice_column *column = &lattice->columns[q];
-        if (levels[q] < column->max_level && column->levels[levels[q]].n > most) {
-            most = column->levels[levels[q]].n;
-            best = q;
-        }
-    }
-    return best;
-}
-
 static void explain(kn_trace *trace, const kn_full_domain *domain, const kn_node *node, const uint32_t *levels,
                     uint32_t generalized)
 {
@@ -59,7 +45,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
         answer->n_nodes++;
         explain(task->trace, domain, &node, levels, column);
         if (node.feasible) break;
-        column = widest_column(domain->lattice, levels);
+        column = kn_lattice_widest(domain->lattice, levels);
         if (column == KN_NONE) KN_TRY(kn_full_domain_refuse(domain, err));
         levels[column]++;
         kn_batch *next = &batches[at == &batches[0]];

@@ -152,20 +152,6 @@ done:
     return status;
 }
 
-/* The column with most distinct values that can be generalized; KN_NONE: none. */
-static uint32_t most_distinct(const search_state *s)
-{
-    const kn_lattice *lattice = s->domain->lattice;
-    uint32_t column = KN_NONE, most = 0;
-    for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
-        const kn_lattice_column *candidate = &lattice->columns[q];
-        if (s->levels[q] >= candidate->max_level || candidate->levels[s->levels[q]].n <= most) continue;
-        most = candidate->levels[s->levels[q]].n;
-        column = q;
-    }
-    return column;
-}
-
 static kn_status unfinished(const search_state *s, uint64_t n_rows, kn_error *err)
 {
     return kn_error_set(err, KN_NOT_MET,
@@ -183,7 +169,7 @@ static kn_status finish(search_state *s, kn_error *err)
         s->n_nodes++;
         if (node.feasible) break;
         if (!kn_args_is(s->task->args, "finish", "yes")) KN_TRY(unfinished(s, node.n_suppressed, err));
-        const uint32_t column = most_distinct(s);
+        const uint32_t column = kn_lattice_widest(s->domain->lattice, s->levels);
         if (column == KN_NONE) KN_TRY(kn_full_domain_refuse(s->domain, err));
         KN_TRY(generalize(s, column, "rows break a model over all columns", node.n_suppressed, err));
     }
@@ -346,7 +332,7 @@ static kn_status finish_by_cells(kn_answer *answer, search_state *s, kn_error *e
         s->n_nodes++;
         if (c.n_suppressed <= s->task->max_suppressed) break;
         if (!kn_args_is(s->task->args, "finish", "yes")) KN_TRY(unfinished(s, c.n_suppressed, err));
-        const uint32_t column = most_distinct(s);
+        const uint32_t column = kn_lattice_widest(s->domain->lattice, s->levels);
         if (column == KN_NONE) KN_TRY(kn_full_domain_refuse(s->domain, err));
         KN_TRY(generalize(s, column, "rows break a model over all columns", c.n_suppressed, err));
     }
