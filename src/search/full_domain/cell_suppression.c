@@ -13,8 +13,6 @@
 #include "engine/lattice/sweep.h"
 #include "search/full_domain/starred.h"
 
-#include "classes/group.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,53 +92,6 @@ done:
     return status;
 }
 
-/* Outliers of a node, being released set by set. Items are the groups of the node. */
-typedef struct outliers {
-    kn_owner memory; /* all arrays */
-    kn_starred starred;
-    uint32_t n, *items, *class_of; /* class_of[group]: class, or KN_NONE */
-    uint32_t **keys;               /* [q][outlier]: tree node, or the root where the cell is suppressed */
-    uint32_t *group_of;
-    kn_group_column *columns;
-} outliers;
-
-/* Releases the outliers that satisfy the models once the cells of this set are suppressed. Rows of which nothing is
- * left are not released: they are suppressed ones, and counted as such. */
-static kn_status release_set(outcome *out, size_t *cells_capacity, search_state *s, outliers *o, const star_set *set,
-                             kn_error *err)
-{
-    kn_status status = KN_OK;
-    const kn_tuples *tuples = s->task->tuples;
-    uint32_t n_qis = tuples->n_qis, n_groups, *first = NULL, *start = NULL, *members = NULL, n_left = 0;
-    kn_cell *cells = o->starred.cells;
-    for (uint32_t q = 0; q < n_qis; q++) {
-        for (uint32_t i = 0; i < o->n; i++)
-            o->keys[q][i] = kn_starred_node(&o->starred, o->items[i], q, set->columns >> q & 1);
-        o->columns[q] = (kn_group_column){o->keys[q], 4, NULL, tuples->domains[q]->tree->n_nodes};
-    }
-    KN_TRY(kn_group(o->group_of, &n_groups, &first, o->n, o->columns, n_qis, NULL, s->task->ticker, err));
-    KN_TRY(kn_group_members(&start, &members, o->group_of, o->n, n_groups, err));
-    for (uint32_t g = 0; g < n_groups; g++) {
-        for (uint32_t q = 0; q < n_qis; q++) cells[q] = kn_domain_node_cell(tuples->domains[q], o->keys[q][first[g]]);
-        if (set->size > 0 && kn_starred_is_all(&o->starred)) continue;
-        if (!kn_starred_holds(&o->starred, o->items, members + start[g], start[g + 1] - start[g])) continue;
-        for (uint32_t i = start[g]; i < start[g + 1]; i++) o->class_of[o->items[members[i]]] = out->n_classes;
-        if (out->n_classes + 1 > *cells_capacity) {
-            KN_GROW(out->cells, (2 * *cells_capacity + 16) * (n_qis + 1));
-            *cells_capacity = 2 * *cells_capacity + 16;
-        }
-        memcpy(out->cells + (size_t)out->n_classes++ * n_qis, cells, n_qis * sizeof *cells);
-    }
-    for (uint32_t i = 0; i < o->n; i++)
-        if (o->class_of[o->items[i]] == KN_NONE) o->items[n_left++] = o->items[i];
-    o->n = n_left;
-done:
-    kn_free(first);
-    kn_free(start);
-    kn_free(members);
-    return status;
-}
-
 static double outcome_loss(const search_state *s, const outcome *out)
 {
     const kn_tuples *tuples = s->task->tuples;
@@ -166,44 +117,52 @@ static void free_outcome(outcome *out)
     *out = (outcome){0};
 }
 
+/* Releases those of the groups in `items` that satisfy the models once the cells of this set are suppressed; the others
+ * stay. */
+static kn_status release_set(kn_starred *starred, uint32_t *items, uint32_t *n, const star_set *set, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_left = 0;
+    for (uint32_t i = 0; i < *n; i++) starred->stars[items[i]] = set->columns;
+    KN_TRY(kn_starred_release(starred, items, *n, err));
+    for (uint32_t i = 0; i < *n; i++)
+        if (starred->class_of[items[i]] == KN_NONE) items[n_left++] = items[i];
+    *n = n_left;
+done:
+    return status;
+}
+
 /* One candidate: its safe classes as they are (an empty set of stars), then the outliers set by set. */
 static kn_status try_levels(outcome *out, search_state *s, const uint32_t *levels, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = s->task->tuples;
-    outliers o = {0};
+    kn_starred starred = {0};
     star_set *sets = NULL, none = {0};
-    size_t n_sets, capacity = 0;
+    size_t n_sets;
+    uint32_t *items = NULL, n = 0;
     *out = (outcome){0};
-    KN_TRY(kn_starred_init(&o.starred, s->domain, s->evaluator, levels, err));
-    const uint32_t n_groups = o.starred.groups.n;
+    KN_TRY(kn_starred_init(&starred, s->domain, s->evaluator, levels, err));
     KN_TRY(list_sets(&sets, &n_sets, s, levels, err));
-    KN_OWN(&o.memory, o.items, (size_t)n_groups + 1);
-    KN_OWN(&o.memory, o.class_of, (size_t)n_groups + 1);
-    KN_OWN(&o.memory, o.group_of, (size_t)n_groups + 1);
-    KN_OWN(&o.memory, o.keys, (size_t)tuples->n_qis + 1);
-    for (uint32_t q = 0; q < tuples->n_qis; q++) KN_OWN(&o.memory, o.keys[q], (size_t)n_groups + 1);
-    KN_OWN(&o.memory, o.columns, (size_t)tuples->n_qis + 1);
-    for (o.n = 0; o.n < n_groups; o.n++) {
-        o.items[o.n] = o.n;
-        o.class_of[o.n] = KN_NONE;
-    }
-    KN_TRY(release_set(out, &capacity, s, &o, &none, err));
-    for (size_t i = 0; i < n_sets && o.n > 0; i++) {
+    KN_NEW_RAW(items, (size_t)starred.groups.n + 1);
+    for (; n < starred.groups.n; n++) items[n] = n;
+    KN_TRY(release_set(&starred, items, &n, &none, err));
+    for (size_t i = 0; i < n_sets && n > 0; i++) {
         KN_TRY(kn_tick(s->task->ticker, "search", -1, err));
-        KN_TRY(release_set(out, &capacity, s, &o, &sets[i], err));
+        KN_TRY(release_set(&starred, items, &n, &sets[i], err));
     }
+    out->n_classes = starred.n_classes;
+    KN_NEW_RAW(out->cells, (size_t)starred.n_classes * tuples->n_qis + 1);
+    memcpy(out->cells, starred.cells, (size_t)starred.n_classes * tuples->n_qis * sizeof *out->cells);
     KN_NEW_RAW(out->row_class, (size_t)tuples->n_rows + 1);
-    for (uint32_t row = 0; row < tuples->n_rows; row++) {
-        out->row_class[row] = o.class_of[o.starred.tuple_group[tuples->row_tuple[row]]];
-        out->n_suppressed += out->row_class[row] == KN_NONE;
-    }
+    kn_starred_row_classes(out->row_class, &starred);
+    for (uint32_t row = 0; row < tuples->n_rows; row++) out->n_suppressed += out->row_class[row] == KN_NONE;
     out->loss = outcome_loss(s, out);
     s->n_nodes++;
 done:
-    kn_owner_free(&o.memory);
+    kn_free(items);
     kn_free(sets);
-    kn_starred_free(&o.starred);
+    kn_starred_free(&starred);
     if (status != KN_OK) free_outcome(out);
     return status;
 }

@@ -16,7 +16,6 @@
  * (`finish=yes`), or the release is refused (`finish=no`). A row of which every cell was suppressed is a suppressed
  * row. Cost: one roll-up per combination, and per step one for each combination with the column that was generalized;
  * with cells, one look at every group and combination per step of finishing. */
-#include "classes/group.h"
 #include "search/full_domain/starred.h"
 
 #include <math.h>
@@ -184,37 +183,20 @@ typedef struct cells_state {
     kn_owner memory; /* all arrays */
     kn_starred starred;
     uint32_t n_groups;
-    uint32_t **nodes;  /* [q][group] */
-    bool *unsafe;      /* [combination * n_groups + group] */
-    uint32_t *of;      /* scratch: [group] */
-    uint64_t *persons; /* the same */
-    uint64_t *stars;   /* [group]: a bit per column */
-    kn_group_column *columns;
-    uint32_t *class_of; /* [group]; KN_NONE: suppressed */
-    uint32_t n_classes;
+    bool *unsafe;          /* [combination * n_groups + group] */
+    uint64_t *persons;     /* scratch: [group] */
     uint64_t n_suppressed; /* rows */
-    kn_cell *cells;        /* [class * n_qis + q] */
 } cells_state;
 
 static kn_status cells_start(cells_state *c, const search_state *s, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_tuples *tuples = s->task->tuples;
-    const uint32_t n_qis = tuples->n_qis;
     KN_TRY(kn_starred_init(&c->starred, s->domain, s->evaluator, s->levels, err));
     const uint32_t n = c->n_groups = c->starred.groups.n;
-    KN_OWN(&c->memory, c->nodes, n_qis);
     KN_OWN(&c->memory, c->unsafe, s->combinations.n * n);
-    KN_OWN(&c->memory, c->of, n);
     KN_OWN(&c->memory, c->persons, n);
-    KN_OWN(&c->memory, c->stars, n);
-    KN_OWN(&c->memory, c->columns, n_qis);
-    KN_OWN(&c->memory, c->class_of, n);
-    KN_OWN(&c->memory, c->cells, (size_t)n * n_qis);
-    for (uint32_t q = 0; q < n_qis; q++) {
-        KN_OWN(&c->memory, c->nodes[q], n);
-        for (uint32_t g = 0; g < n; g++) c->nodes[q][g] = kn_starred_node(&c->starred, g, q, false);
-    }
+    for (uint32_t q = 0; q < s->task->tuples->n_qis; q++)
+        for (uint32_t g = 0; g < n; g++) c->starred.nodes[q][g] = kn_starred_node(&c->starred, g, q, false);
 done:
     return status;
 }
@@ -230,16 +212,17 @@ static void cells_end(cells_state *c)
 static kn_status find_unsafe(bool *unsafe, cells_state *c, const search_state *s, const combination *of, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t n_values;
+    const kn_starred *starred = &c->starred;
+    uint32_t n_values, *alike = starred->alike;
     for (uint32_t i = 0; i < of->n; i++) {
         const uint32_t q = of->columns[i];
-        c->columns[i] = (kn_group_column){c->nodes[q], 4, NULL, s->task->tuples->domains[q]->tree->n_nodes};
+        starred->columns[i] = (kn_group_column){starred->nodes[q], 4, NULL, s->task->tuples->domains[q]->tree->n_nodes};
     }
-    KN_TRY(kn_group(c->of, &n_values, NULL, c->n_groups, c->columns, of->n, NULL, s->task->ticker, err));
+    KN_TRY(kn_group(alike, &n_values, NULL, c->n_groups, starred->columns, of->n, NULL, s->task->ticker, err));
     memset(c->persons, 0, c->n_groups * sizeof *c->persons);
     for (uint32_t g = 0; g < c->n_groups; g++)
-        c->persons[c->of[g]] += kn_groups_persons(s->domain->lattice, &c->starred.groups, g);
-    for (uint32_t g = 0; g < c->n_groups; g++) unsafe[g] = c->persons[c->of[g]] < s->task->models->min_persons;
+        c->persons[alike[g]] += kn_groups_persons(s->domain->lattice, &starred->groups, g);
+    for (uint32_t g = 0; g < c->n_groups; g++) unsafe[g] = c->persons[alike[g]] < s->task->models->min_persons;
 done:
     return status;
 }
@@ -254,65 +237,31 @@ static void suppress_cells(cells_state *c, const search_state *s, uint32_t group
         for (size_t i = 0; i < s->combinations.n; i++) {
             const combination *of = &s->combinations.items[i];
             bool stands = c->unsafe[i * c->n_groups + group];
-            for (uint32_t j = 0; j < of->n; j++) stands &= !(c->stars[group] >> of->columns[j] & 1);
+            for (uint32_t j = 0; j < of->n; j++) stands &= !(c->starred.stars[group] >> of->columns[j] & 1);
             for (uint32_t j = 0; stands && j < of->n; j++) {
                 const uint32_t q = of->columns[j];
-                s->unsafe[q] += c->nodes[q][group] != tuples->domains[q]->tree->root;
+                s->unsafe[q] += c->starred.nodes[q][group] != tuples->domains[q]->tree->root;
             }
         }
         for (uint32_t q = 0; q < tuples->n_qis; q++)
             if (s->unsafe[q] > (column != KN_NONE ? s->unsafe[column] : 0)) column = q;
         if (column == KN_NONE) return;
-        c->stars[group] |= (uint64_t)1 << column;
+        c->starred.stars[group] |= (uint64_t)1 << column;
     }
-}
-
-/* Groups that look alike now, as classes; those that break a model are suppressed. */
-static kn_status make_classes(cells_state *c, const search_state *s, kn_error *err)
-{
-    kn_status status = KN_OK;
-    const kn_tuples *tuples = s->task->tuples;
-    uint32_t n_qis = tuples->n_qis, n_alike, *first = NULL, *start = NULL, *members = NULL;
-    for (uint32_t q = 0; q < n_qis; q++) {
-        for (uint32_t g = 0; g < c->n_groups; g++)
-            c->nodes[q][g] = kn_starred_node(&c->starred, g, q, c->stars[g] >> q & 1);
-        c->columns[q] = (kn_group_column){c->nodes[q], 4, NULL, tuples->domains[q]->tree->n_nodes};
-    }
-    KN_TRY(kn_group(c->of, &n_alike, &first, c->n_groups, c->columns, n_qis, NULL, s->task->ticker, err));
-    KN_TRY(kn_group_members(&start, &members, c->of, c->n_groups, n_alike, err));
-    for (uint32_t a = 0; a < n_alike; a++) {
-        bool has_stars = false;
-        for (uint32_t i = start[a]; i < start[a + 1]; i++) has_stars |= c->stars[members[i]] != 0;
-        for (uint32_t q = 0; q < n_qis; q++)
-            c->starred.cells[q] = kn_domain_node_cell(tuples->domains[q], c->nodes[q][first[a]]);
-        const bool is_class = !(has_stars && kn_starred_is_all(&c->starred)) &&
-                              kn_starred_holds(&c->starred, NULL, members + start[a], start[a + 1] - start[a]);
-        for (uint32_t i = start[a]; i < start[a + 1]; i++) {
-            c->class_of[members[i]] = is_class ? c->n_classes : KN_NONE;
-            if (!is_class) c->n_suppressed += kn_groups_rows(s->domain->lattice, &c->starred.groups, members[i]);
-        }
-        if (!is_class) continue;
-        memcpy(c->cells + (size_t)c->n_classes++ * n_qis, c->starred.cells, n_qis * sizeof *c->cells);
-    }
-done:
-    kn_free(first);
-    kn_free(start);
-    kn_free(members);
-    return status;
 }
 
 static kn_status cells_answer(kn_answer *answer, const cells_state *c, const search_state *s, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = s->task->tuples;
+    const size_t n_cells = (size_t)c->starred.n_classes * tuples->n_qis;
     answer->recoding = KN_RECODING_LOCAL;
     answer->bound = NAN;
-    answer->n_classes = c->n_classes;
+    answer->n_classes = c->starred.n_classes;
     KN_NEW_RAW(answer->row_class, (size_t)tuples->n_records + 1);
-    KN_NEW(answer->cells, (size_t)c->n_classes * tuples->n_qis + 1);
-    memcpy(answer->cells, c->cells, (size_t)c->n_classes * tuples->n_qis * sizeof *c->cells);
-    for (uint32_t row = 0; row < tuples->n_records; row++)
-        answer->row_class[row] = c->class_of[c->starred.tuple_group[tuples->row_tuple[row]]];
+    KN_NEW(answer->cells, n_cells + 1);
+    memcpy(answer->cells, c->starred.cells, n_cells * sizeof *answer->cells);
+    kn_starred_row_classes(answer->row_class, &c->starred);
 done:
     return status;
 }
@@ -328,7 +277,10 @@ static kn_status finish_by_cells(kn_answer *answer, search_state *s, kn_error *e
         for (size_t i = 0; i < s->combinations.n; i++)
             KN_TRY(find_unsafe(c.unsafe + i * c.n_groups, &c, s, &s->combinations.items[i], err));
         for (uint32_t g = 0; g < c.n_groups; g++) suppress_cells(&c, s, g);
-        KN_TRY(make_classes(&c, s, err));
+        KN_TRY(kn_starred_release(&c.starred, NULL, c.n_groups, err));
+        for (uint32_t g = 0; g < c.n_groups; g++)
+            if (c.starred.class_of[g] == KN_NONE)
+                c.n_suppressed += kn_groups_rows(s->domain->lattice, &c.starred.groups, g);
         s->n_nodes++;
         if (c.n_suppressed <= s->task->max_suppressed) break;
         if (!kn_args_is(s->task->args, "finish", "yes")) KN_TRY(unfinished(s, c.n_suppressed, err));

@@ -1,6 +1,8 @@
 /* Groups with suppressed cells as classes; see the header. */
 #include "search/full_domain/starred.h"
 
+#include <string.h>
+
 kn_status kn_starred_init(kn_starred *out, const kn_full_domain *domain, kn_evaluator *evaluator,
                           const uint32_t *levels, kn_error *err)
 {
@@ -9,7 +11,15 @@ kn_status kn_starred_init(kn_starred *out, const kn_full_domain *domain, kn_eval
     const size_t n_values = kn_lattice_entries(domain->lattice);
     *out = (kn_starred){.domain = domain};
     KN_TRY(kn_groups_of_tuples(&out->groups, &out->tuple_group, levels, kn_evaluator_roller(evaluator), err));
-    KN_OWN(&out->memory, out->cells, (size_t)tuples->n_qis + 1);
+    const size_t n = (size_t)out->groups.n + 1;
+    KN_OWN(&out->memory, out->stars, n);
+    KN_OWN(&out->memory, out->class_of, n);
+    memset(out->class_of, 0xff, n * sizeof *out->class_of);
+    KN_OWN(&out->memory, out->cells, n * tuples->n_qis + 1);
+    KN_OWN(&out->memory, out->nodes, (size_t)tuples->n_qis + 1);
+    for (uint32_t q = 0; q < tuples->n_qis; q++) KN_OWN(&out->memory, out->nodes[q], n);
+    KN_OWN(&out->memory, out->columns, (size_t)tuples->n_qis + 1);
+    KN_OWN(&out->memory, out->alike, n);
     KN_OWN(&out->memory, out->sums, n_values + 1);
     KN_OWN(&out->memory, out->entries, n_values + 1);
     KN_OWN(&out->memory, out->entry_counts, n_values + 1);
@@ -35,7 +45,9 @@ uint32_t kn_starred_node(const kn_starred *starred, uint32_t group, uint32_t q, 
     return kn_domain_node_cell(domain, kn_groups_node(starred->domain->lattice, &starred->groups, group, q)).id;
 }
 
-bool kn_starred_holds(const kn_starred *starred, const uint32_t *items, const uint32_t *members, uint32_t n)
+/* Whether the models hold for the groups items[members[0]], ... as a class with these cells. */
+static bool class_holds(const kn_starred *starred, const kn_cell *cells, const uint32_t *items, const uint32_t *members,
+                        uint32_t n)
 {
     const kn_task *task = starred->domain->task;
     const kn_lattice *lattice = starred->domain->lattice;
@@ -71,13 +83,54 @@ bool kn_starred_holds(const kn_starred *starred, const uint32_t *items, const ui
         at += n_values;
     }
     if (lattice->has_histograms) counts.sensitive = histograms;
-    return kn_models_hold_class(task->models, &counts, starred->cells, NULL);
+    return kn_models_hold_class(task->models, &counts, cells, NULL);
 }
 
-bool kn_starred_is_all(const kn_starred *starred)
+static bool is_all(const kn_cell *cells, const kn_tuples *tuples)
+{
+    for (uint32_t q = 0; q < tuples->n_qis; q++)
+        if (cells[q].id != tuples->domains[q]->tree->root) return false;
+    return true;
+}
+
+kn_status kn_starred_release(kn_starred *starred, const uint32_t *items, uint32_t n, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_task *task = starred->domain->task;
+    const kn_tuples *tuples = task->tuples;
+    uint32_t n_qis = tuples->n_qis, n_alike, *first = NULL, *start = NULL, *members = NULL;
+    for (uint32_t q = 0; q < n_qis; q++) {
+        for (uint32_t i = 0; i < n; i++) {
+            const uint32_t group = items != NULL ? items[i] : i;
+            starred->nodes[q][i] = kn_starred_node(starred, group, q, starred->stars[group] >> q & 1);
+        }
+        starred->columns[q] = (kn_group_column){starred->nodes[q], 4, NULL, tuples->domains[q]->tree->n_nodes};
+    }
+    KN_TRY(kn_group(starred->alike, &n_alike, &first, n, starred->columns, n_qis, NULL, task->ticker, err));
+    KN_TRY(kn_group_members(&start, &members, starred->alike, n, n_alike, err));
+    for (uint32_t a = 0; a < n_alike; a++) {
+        kn_cell *cells = starred->cells + (size_t)starred->n_classes * n_qis;
+        bool has_stars = false;
+        for (uint32_t i = start[a]; i < start[a + 1]; i++)
+            has_stars |= starred->stars[items != NULL ? items[members[i]] : members[i]] != 0;
+        for (uint32_t q = 0; q < n_qis; q++)
+            cells[q] = kn_domain_node_cell(tuples->domains[q], starred->nodes[q][first[a]]);
+        if (has_stars && is_all(cells, tuples)) continue;
+        if (!class_holds(starred, cells, items, members + start[a], start[a + 1] - start[a])) continue;
+        for (uint32_t i = start[a]; i < start[a + 1]; i++)
+            starred->class_of[items != NULL ? items[members[i]] : members[i]] = starred->n_classes;
+        starred->n_classes++;
+    }
+done:
+    kn_free(first);
+    kn_free(start);
+    kn_free(members);
+    return status;
+}
+
+void kn_starred_row_classes(uint32_t *row_class, const kn_starred *starred)
 {
     const kn_tuples *tuples = starred->domain->task->tuples;
-    for (uint32_t q = 0; q < tuples->n_qis; q++)
-        if (starred->cells[q].id != tuples->domains[q]->tree->root) return false;
-    return true;
+    for (uint32_t row = 0; row < tuples->n_records; row++)
+        row_class[row] = starred->class_of[starred->tuple_group[tuples->row_tuple[row]]];
 }
