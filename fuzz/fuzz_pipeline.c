@@ -95,7 +95,7 @@ static bool refuses_itself(const char *message)
 }
 
 /* The release as CSV; NULL: refused. Yours to free. */
-static char *release_of(const memory_file *data, const uint8_t *choices, size_t n_bytes)
+static char *release_of(const memory_file *data, const uint8_t *choices, size_t n_bytes, bool says_so)
 {
     static const char *const cells[] = {"labels", "bounds", "both", "labels"};
     kn_settings *settings = common_settings(choices, n_bytes);
@@ -110,7 +110,7 @@ static char *release_of(const memory_file *data, const uint8_t *choices, size_t 
     const kn_status status = kn_anonymize(&result, settings, &err);
     require(status == KN_OK || status == KN_NOT_MET || status == KN_USAGE || status == KN_INPUT);
     if (status == KN_OK) release = strdup(kn_result_kept(result, "output"));
-    else require(err.message[0] != '\0' && !refuses_itself(err.message));
+    else require(err.message[0] != '\0' && (says_so || !refuses_itself(err.message)));
     kn_result_free(result);
     kn_settings_free(settings);
     return release;
@@ -140,9 +140,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(csv != NULL);
     memcpy(csv, HEADER, strlen(HEADER));
     memcpy(csv + strlen(HEADER), data + N_CHOICES, n_rows);
+    csv[strlen(HEADER) + n_rows] = '\0';
+    const bool says_so = refuses_itself(csv); /* a message may show a cell that has these words */
     memory_file_write(&table, csv, strlen(HEADER) + n_rows);
     free(csv);
-    char *text = release_of(&table, data, size);
+    char *text = release_of(&table, data, size, says_so);
     if (text == NULL) return 0;
     memory_file_write(&release, text, strlen(text));
     verify(&table, &release, data, size);
