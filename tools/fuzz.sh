@@ -1,8 +1,8 @@
 #!/bin/sh
 # tools/fuzz.sh BUILD [TARGET...]: libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer on each target of fuzz/,
 # two at a time, for FUZZ_SECONDS seconds each (default 30), or for FUZZ_RUNS runs each where that is set; FUZZ_SEED makes
-# a run from an empty BUILD/learned repeatable. What it learns stays in BUILD/learned for the next time; what fails stands in
-# BUILD/found, and belongs into fuzz/found/TARGET once it is mended.
+# a run from an empty BUILD/learned repeatable; FUZZ_FLAGS are clang's, for a BUILD that is not there yet. What it learns stays in
+# BUILD/learned for the next time; what fails stands in BUILD/found, and belongs into fuzz/found/TARGET once it is mended.
 set -eu
 build=$1
 shift
@@ -11,7 +11,7 @@ seed=${FUZZ_SEED:-0} # 0: another one each time
 if [ -n "${FUZZ_RUNS:-}" ]; then bound="-runs=$FUZZ_RUNS"; else bound="-max_total_time=${FUZZ_SECONDS:-30}"; fi
 
 # The first finding ends the run anyway: without the way back from it there is half as much code to make and to run.
-once="-fno-sanitize-recover=all -gline-tables-only"
+once="-fno-sanitize-recover=all -gline-tables-only ${FUZZ_FLAGS:-}"
 [ -f "$build/build.ninja" ] || CC=clang-14 CXX=clang++-14 meson setup "$build" -Dfuzz=true -Dtests=disabled -Dpython=disabled \
     -Ddefault_library=static -Dbuildtype=debug -Doptimization=2 -Db_ndebug=false -Db_sanitize=address,undefined -Db_lundef=false \
     "-Dc_args=$once" "-Dcpp_args=$once" >/dev/null
