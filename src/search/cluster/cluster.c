@@ -71,7 +71,7 @@ static const uint64_t REPLICA_SEED = 0x9e3779b97f4a7c15; /* the next one's seed 
 static const double ROW_SECONDS = 3.3e-4; /* of CPU time, which the default budget may take in any case */
 /* And which it may not exceed: small tables are done in two to three seconds of two threads. */
 static const double MAX_SECONDS = 4.5, MAX_ROW_SECONDS = 1.8e-3;
-static const double COLD_PER_HOT = 2;     /* looks at least without heat, per look with it, before it may stand still */
+static const double COLD_PER_HOT = 2; /* looks at least without heat, per look with it, before it may stand still */
 
 /* --- The phases ------------------------------------------------------------------------------------------------- */
 
