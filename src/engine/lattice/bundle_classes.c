@@ -20,12 +20,15 @@ enum { ASKED = 1 << 13 }; /* in `state`, beside the bits of classes: nothing is 
 enum { FIRST = 1 << 15 }; /* in `made`: begins a class */
 static const uint8_t lanes_of[N_BITS] = {1, 2, 4, 8, 5, 10, 0, 0, 3, 0, 12, 0, 15};
 
+typedef const kn_class_list *(*lister)(kn_bundle_classes *classes, uint32_t combo);
+
 struct kn_bundle_classes {
     kn_owner memory; /* all arrays */
     const kn_bundle_lattice *b;
     const kn_models *models;
     uint32_t parts, n_sums; /* of a class's counts; those of them that are added up, the others are sets */
     uint32_t min_persons;
+    lister list; /* made for these counts */
     /* The lists of all combos stand close together, each as long as it can get: in arrays of one size they would
      * compete for the same few lines of the cache. */
     kn_class_list lists[KN_BUNDLE_MAX_COMBOS];
@@ -55,6 +58,8 @@ struct kn_bundle_classes {
 };
 
 /* --- Setting up ------------------------------------------------------------------------------------------------ */
+
+static lister choose_lister(uint32_t parts, uint32_t n_sums, bool values);
 
 static size_t combo_values(const kn_bundle_lattice *b, uint32_t combo)
 {
@@ -121,6 +126,7 @@ kn_status kn_bundle_classes_new(kn_bundle_classes **out, const kn_bundle_lattice
     classes->parts = b->width / 4;
     classes->n_sums = b->n_counts / 4;
     classes->min_persons = models->min_persons < UINT32_MAX ? (uint32_t)models->min_persons : UINT32_MAX;
+    classes->list = choose_lister(classes->parts, classes->n_sums, b->n_words > 0);
     KN_TRY(lists_new(classes, err));
     fill_bits(classes);
     if (b->n_words > 0) {
@@ -284,36 +290,60 @@ static void begin_bundle(kn_bundle_classes *classes)
     classes->n_vectors = classes->b->values_width * classes->count_bytes / (uint32_t)sizeof(kn_lanes2_u64);
 }
 
-KN_INLINE void list_classes(kn_bundle_classes *classes, kind k)
+KN_INLINE const kn_class_list *list_classes(kn_bundle_classes *classes, uint32_t c, kind k)
 {
     const kn_bundle_lattice *b = classes->b;
-    if (k.values) begin_bundle(classes);
-    list_entries(classes, k);
-    classes->lists[0].has_slots = false;
-    for (uint32_t c = 1; classes->n_entries > 1 && c < b->n_combos; c++) {
-        uint32_t column, from = combo_source(classes, c, &column);
-        const uint16_t *raised = b->raised + (((size_t)c * b->n_inner + column) << b->n_inner_bits);
-        kn_class_list *list = &classes->lists[c];
-        list->from = from;
-        list->has_slots = false;
-        if (column == 0) raise_first(list, &classes->lists[from], raised, k);
-        else raise_sorting(classes, list, &classes->lists[from], raised, k);
+    kn_class_list *list = &classes->lists[c];
+    if (k.values) list->has_slots = false;
+    if (c == 0) {
+        if (k.values) begin_bundle(classes);
+        list_entries(classes, k);
+        return list;
     }
+    uint32_t column;
+    list->from = combo_source(classes, c, &column);
+    const uint16_t *raised = b->raised + (((size_t)c * b->n_inner + column) << b->n_inner_bits);
+    if (column == 0) raise_first(list, &classes->lists[list->from], raised, k);
+    else raise_sorting(classes, list, &classes->lists[list->from], raised, k);
+    return list;
 }
 
-const kn_class_list *kn_bundle_classes_list(kn_bundle_classes *classes, const kn_bundles *bundles, uint32_t bundle)
+static const kn_class_list *list_rows(kn_bundle_classes *classes, uint32_t c)
 {
-    const uint32_t parts = classes->parts, n_sums = classes->n_sums;
-    const bool values = classes->b->n_words > 0;
+    return list_classes(classes, c, (kind){1, 1, false});
+}
+
+static const kn_class_list *list_sets(kn_bundle_classes *classes, uint32_t c)
+{
+    return list_classes(classes, c, (kind){2, 1, false});
+}
+
+static const kn_class_list *list_values(kn_bundle_classes *classes, uint32_t c)
+{
+    return list_classes(classes, c, (kind){1, 1, true});
+}
+
+static const kn_class_list *list_any(kn_bundle_classes *classes, uint32_t c)
+{
+    return list_classes(classes, c, (kind){classes->parts, classes->n_sums, classes->b->n_words > 0});
+}
+
+static lister choose_lister(uint32_t parts, uint32_t n_sums, bool values)
+{
+    if (parts == 1) return values ? list_values : list_rows;
+    return parts == 2 && n_sums == 1 && !values ? list_sets : list_any;
+}
+
+void kn_bundle_classes_begin(kn_bundle_classes *classes, const kn_bundles *bundles, uint32_t bundle)
+{
     classes->bundles = bundles;
     classes->first = bundles->start[bundle];
     classes->n_entries = bundles->start[bundle + 1] - classes->first;
-    if (!values && parts == 1) list_classes(classes, (kind){1, 1, false});
-    else if (!values && parts == 2 && n_sums == 1) list_classes(classes, (kind){2, 1, false});
-    else if (!values) list_classes(classes, (kind){parts, n_sums, false});
-    else if (parts == 1) list_classes(classes, (kind){1, 1, true});
-    else list_classes(classes, (kind){parts, n_sums, true});
-    return classes->lists;
+}
+
+const kn_class_list *kn_bundle_classes_list(kn_bundle_classes *classes, uint32_t combo)
+{
+    return classes->list(classes, combo);
 }
 
 void kn_bundle_classes_inherit(kn_bundle_classes *classes, uint32_t combo)
@@ -522,12 +552,16 @@ static uint32_t ask_models(kn_bundle_classes *classes, const void *slot, const k
     return judgement.holds;
 }
 
-uint32_t kn_bundle_classes_refused(kn_lanes4 must_go[4], kn_bundle_classes *classes, uint32_t combo, uint32_t j)
+uint32_t kn_bundle_classes_refused(kn_lanes4 must_go[4], kn_bundle_classes *classes, const kn_lanes4 rows[4],
+                                   uint32_t combo, uint32_t j)
 {
     const kn_class_list *list = &classes->lists[combo];
-    const kn_lanes4 *counts = &list->counts[j * classes->parts];
-    kn_lanes4 rows[4], persons[4], enough[4];
-    kn_merge_lanes(persons, counts[classes->n_sums - 1]);
+    const kn_lanes4 *persons = rows;
+    kn_lanes4 own_persons[4], enough[4];
+    if (classes->n_sums > 1) {
+        kn_merge_lanes(own_persons, list->counts[j * classes->parts + 1]);
+        persons = own_persons;
+    }
     for (int m = 0; m < 4; m++) enough[m] = (kn_lanes4)(persons[m] >= classes->min_persons);
     uint32_t large = kn_lane_bits(enough) & classes->all, known = list->state[j] & classes->all;
     memset(classes->must_go, 0, sizeof classes->must_go);
@@ -535,7 +569,6 @@ uint32_t kn_bundle_classes_refused(kn_lanes4 must_go[4], kn_bundle_classes *clas
         known |= implied(known) & large;
         if ((large & ~known) != 0) {
             fill_slots(classes, combo);
-            kn_merge_lanes(rows, counts[0]);
             known |= ask_models(classes, list->slots + (size_t)j * classes->n_vectors, rows, persons, large & ~known);
         }
         list->state[j] = (uint16_t)(known | ASKED);

@@ -32,18 +32,22 @@ typedef struct kn_bundle_classes kn_bundle_classes;
 kn_status kn_bundle_classes_new(kn_bundle_classes **out, const kn_bundle_lattice *bundles, const kn_models *models,
                                 kn_error *err);
 void kn_bundle_classes_free(kn_bundle_classes *classes);
-/* Lists the classes of a bundle; returns [combo], valid until the next call. A bundle of one entry has one class in
- * every combo, and is listed at combo 0 only. */
-const kn_class_list *kn_bundle_classes_list(kn_bundle_classes *classes, const kn_bundles *bundles, uint32_t bundle);
+/* The bundle whose classes are listed from now on. */
+void kn_bundle_classes_begin(kn_bundle_classes *classes, const kn_bundles *bundles, uint32_t bundle);
+/* The classes of a combo; valid until the next bundle. Combos are asked for in their order; one may be left out if all
+ * above it are. */
+const kn_class_list *kn_bundle_classes_list(kn_bundle_classes *classes, uint32_t combo);
 /* What is known of the classes of a combo from those below it, before it is asked about: `state` of its list. Combos
  * are asked about in their order; answers pass on to what nothing is added to. Where bundles carry sensitive values. */
 void kn_bundle_classes_inherit(kn_bundle_classes *classes, uint32_t combo);
 /* Bits of all that the riders make. */
 uint32_t kn_bundle_classes_all(const kn_bundle_classes *classes);
 
-/* Of those that class j of a combo stands for the ones with persons enough that a model refuses. Where there are any,
- * *must_go becomes, for [merged set] by lane, how many of their rows at least are suppressed below too. */
-uint32_t kn_bundle_classes_refused(kn_lanes4 must_go[4], kn_bundle_classes *classes, uint32_t combo, uint32_t j);
+/* Of those that class j of a combo, with these rows, stands for the ones with persons enough that a model refuses.
+ * Where there are any, *must_go becomes, for [merged set] by lane, how many of their rows at least are suppressed below
+ * too. */
+uint32_t kn_bundle_classes_refused(kn_lanes4 must_go[4], kn_bundle_classes *classes, const kn_lanes4 rows[4],
+                                   uint32_t combo, uint32_t j);
 
 /* The sensitive values of those that class j of a combo stands for; valid until the next call. */
 typedef struct kn_class_values {

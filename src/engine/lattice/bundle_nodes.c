@@ -306,7 +306,7 @@ KN_INLINE place place_at(const kn_bundle_nodes *pass, uint32_t combo, uint32_t t
 KN_INLINE bool judge_values(kn_lanes4 refused[4], kn_bundle_nodes *pass, const kn_lanes4 rows[4], place at)
 {
     kn_lanes4 must_go[4];
-    const uint32_t bits = kn_bundle_classes_refused(must_go, pass->classes, at.combo, at.j);
+    const uint32_t bits = kn_bundle_classes_refused(must_go, pass->classes, rows, at.combo, at.j);
     for (int m = 0; bits != 0 && m < 4; m++) {
         refused[m] = rows[m] & kn_class_mask(bits, m);
         pass->sums[at.to][m].must_go += must_go[m];
@@ -348,20 +348,20 @@ KN_INLINE void add_held(kn_bundle_nodes *pass, const kn_lanes4 held[4], place at
 
 /* --- Bundles ---------------------------------------------------------------------------------------------------- */
 
-/* Adds what the suppressed rows of a bundle pay in the outer columns, the same for all of them: totals[combo - first].
- */
+/* Adds what the suppressed rows of a bundle pay in the outer columns, the same for all of them: totals[i] at combo
+ * first + i, for all i in `which`. */
 KN_INLINE void add_units(kn_bundle_nodes *pass, uint64_t key, const kn_lanes4 *totals, uint32_t reason, uint32_t first,
-                         uint32_t end, uint32_t n_riders)
+                         uint32_t which, uint32_t n_riders)
 {
     const uint32_t n_outer = pass->b->n_outer, n_combos = pass->b->n_combos + 1;
     for (uint32_t m = 0; m < pass->n_cells; m++) {
         const field *fields = pass->fields + (size_t)pass->cells[m] * n_outer;
-        int64_t price = 0, (*units)[4] = pass->units[reason] + (size_t)m * n_combos;
+        int64_t price = 0, (*units)[4] = pass->units[reason] + (size_t)m * n_combos + first;
         for (uint32_t d = 0; d < n_outer; d++)
             price += ((const int64_t *)fields[d].table)[key >> fields[d].shift & fields[d].mask];
-        for (uint32_t c = first; c < end; c++)
-            for (int i = 0; i < 4; i++)
-                if (kn_set_used(n_riders, i)) units[c][i] += price * (int64_t)totals[c - first][i];
+        for (uint32_t rest = which; rest != 0; rest &= rest - 1)
+            for (uint32_t i = 0, at = (uint32_t)__builtin_ctz(rest); i < 4; i++)
+                if (kn_set_used(n_riders, (int)i)) units[at][i] += price * (int64_t)totals[at][i];
     }
 }
 
@@ -396,17 +396,20 @@ KN_INLINE void add_class(kn_bundle_nodes *pass, kn_lanes4 bundle[2][4], const kn
     if (k->values && pass->values != NULL) kn_value_sums_gone(pass->values, at.to, at.value, kn_lane_bits(gone));
 }
 
-/* A bundle whose classes differ from combo to combo. */
+/* A bundle whose classes differ from combo to combo. Where nothing is suppressed, nothing is at the combos above. */
 KN_INLINE void mixed_bundle(kn_bundle_nodes *pass, const kn_bundles *bundles, uint32_t bundle, const double *factors,
                             const kind *k)
 {
-    const uint32_t parts = (k->has_persons ? 2 : 1) + k->n_sets, n_combos = pass->b->n_combos;
+    const kn_bundle_lattice *b = pass->b;
+    const uint32_t parts = (k->has_persons ? 2 : 1) + k->n_sets;
     const uint32_t all = k->values ? kn_bundle_classes_all(pass->classes) : 0, n_reasons = k->values ? 2 : 1;
-    kn_lanes4 totals[2][KN_BUNDLE_MAX_COMBOS], any[2] = {{0}};
-    const kn_class_list *lists = kn_bundle_classes_list(pass->classes, bundles, bundle);
-    for (uint32_t c = 0; c < n_combos; c++) {
-        kn_lanes4 own[2][4] = {{{0}}};
-        const kn_class_list list = lists[c];
+    kn_lanes4 totals[2][KN_BUNDLE_MAX_COMBOS];
+    uint32_t suppress[2] = {0}, open = b->above[0]; /* combos: with suppressed rows; not yet looked at */
+    kn_bundle_classes_begin(pass->classes, bundles, bundle);
+    while (open != 0) {
+        const uint32_t c = (uint32_t)__builtin_ctz(open);
+        const kn_class_list list = *kn_bundle_classes_list(pass->classes, c);
+        kn_lanes4 own[2][4] = {{{0}}}, any = {0};
         place at = place_at(pass, c, c);
         if (k->values && c > 0) kn_bundle_classes_inherit(pass->classes, c);
         for (uint32_t j = 0; j < list.n; j++) {
@@ -415,10 +418,50 @@ KN_INLINE void mixed_bundle(kn_bundle_nodes *pass, const kn_bundles *bundles, ui
             at.value = list.value[j];
             add_class(pass, own, &list.counts[j * parts], at, factors, k);
         }
-        for (uint32_t r = 0; r < n_reasons; r++) any[r] |= totals[r][c] = kn_sum_lanes(own[r]);
+        for (uint32_t r = 0; r < n_reasons; r++) {
+            any |= totals[r][c] = kn_sum_lanes(own[r]);
+            suppress[r] |= (uint32_t)kn_any_lane(totals[r][c]) << c;
+        }
+        open &= k->details || kn_any_lane(any) ? open - 1 : ~b->above[c];
     }
     for (uint32_t r = 0; r < n_reasons; r++)
-        if (kn_any_lane(any[r])) add_units(pass, bundles->keys[bundle], totals[r], r, 0, n_combos, k->n_riders);
+        if (suppress[r] != 0) add_units(pass, bundles->keys[bundle], totals[r], r, 0, suppress[r], k->n_riders);
+}
+
+enum { FEW = 3, FEW_PARTS = 3 }; /* entries of a bundle; parts of their counts */
+
+/* A bundle of few entries: each set of them is judged once, and a combo only tells which of them are one class. */
+KN_INLINE void few_bundle(kn_bundle_nodes *pass, const kn_bundles *bundles, uint32_t bundle, const kind *k)
+{
+    const kn_bundle_lattice *b = pass->b;
+    const uint32_t n_sums = k->has_persons ? 2 : 1, parts = n_sums + k->n_sets;
+    const uint32_t first = bundles->start[bundle], n = bundles->start[bundle + 1] - first;
+    const uint16_t *inner = bundles->inner + first;
+    kn_lanes4 counts[1 << FEW][FEW_PARTS] = {{{0}}}, gone[1 << FEW][4], rows[4], totals[KN_BUNDLE_MAX_COMBOS];
+    uint32_t suppress = 0, open = b->above[0]; /* as in mixed_bundle */
+    for (uint32_t set = 1; set < 1u << n; set++) {
+        const uint32_t without = set & (set - 1), e = (uint32_t)__builtin_ctz(set);
+        const kn_lanes4 *own = (const kn_lanes4 *)bundles->counts + (size_t)(first + e) * parts;
+        for (uint32_t part = 0; part < parts; part++)
+            counts[set][part] = part < n_sums ? counts[without][part] + own[part] : counts[without][part] | own[part];
+        if (!judge_size(gone[set], rows, counts[set], k, pass->sums[0])) memset(gone[set], 0, sizeof gone[set]);
+    }
+    while (open != 0) {
+        const uint32_t c = (uint32_t)__builtin_ctz(open);
+        const uint16_t *at_combo = b->at_combo + ((size_t)c << b->n_inner_bits);
+        const uint32_t values[FEW] = {at_combo[inner[0]], at_combo[inner[1]], at_combo[inner[n - 1]]};
+        kn_lanes4 own[4] = {{0}}, *by_value = pass->gone[SURE] + ((size_t)c << b->n_inner_bits) * 4;
+        for (uint32_t rest = (1u << n) - 1; rest != 0;) {
+            const uint32_t value = values[__builtin_ctz(rest)];
+            const uint32_t set = rest & ((values[0] == value) | (values[1] == value) << 1 | (values[2] == value) << 2);
+            add_gone(own, gone[set], by_value, value, k->n_riders);
+            rest ^= set;
+        }
+        totals[c] = kn_sum_lanes(own);
+        suppress |= (uint32_t)kn_any_lane(totals[c]) << c;
+        open &= kn_any_lane(totals[c]) ? open - 1 : ~b->above[c];
+    }
+    if (suppress != 0) add_units(pass, bundles->keys[bundle], totals, SURE, 0, suppress, k->n_riders);
 }
 
 /* A bundle of one entry: the same class at every combo. */
@@ -428,14 +471,16 @@ KN_INLINE void single_bundle(kn_bundle_nodes *pass, const kn_bundles *bundles, u
     const uint32_t parts = (k->has_persons ? 2 : 1) + k->n_sets, e = bundles->start[bundle], to = pass->b->n_combos;
     const kn_lanes4 *counts = (const kn_lanes4 *)bundles->counts + (size_t)e * parts;
     kn_lanes4 gone[2][4] = {{{0}}};
-    if (k->values && !is_small(counts[k->has_persons ? 1 : 0], k))
-        kn_bundle_classes_list(pass->classes, bundles, bundle);
+    if (k->values && !is_small(counts[k->has_persons ? 1 : 0], k)) {
+        kn_bundle_classes_begin(pass->classes, bundles, bundle);
+        kn_bundle_classes_list(pass->classes, 0);
+    }
     place at = place_at(pass, 0, to);
     at.value = bundles->inner[e];
     add_class(pass, gone, counts, at, factors, k);
     for (uint32_t r = 0; r < (k->values ? 2 : 1); r++) {
         const kn_lanes4 total = kn_sum_lanes(gone[r]);
-        if (kn_any_lane(total)) add_units(pass, bundles->keys[bundle], &total, r, to, to + 1, k->n_riders);
+        if (kn_any_lane(total)) add_units(pass, bundles->keys[bundle], &total, r, to, 1, k->n_riders);
     }
 }
 
@@ -454,7 +499,7 @@ KN_INLINE void small_bundle(kn_bundle_nodes *pass, const kn_bundles *bundles, ui
         }
     }
     const kn_lanes4 total = kn_sum_lanes(all);
-    add_units(pass, bundles->keys[bundle], &total, SURE, to, to + 1, k->n_riders);
+    add_units(pass, bundles->keys[bundle], &total, SURE, to, 1, k->n_riders);
 }
 
 /* Whether the smallest class of a bundle with too few persons is of no interest: in the most general node, and so in
@@ -478,13 +523,16 @@ KN_INLINE bool all_small(const kn_bundles *bundles, uint32_t bundle, const kind 
 
 KN_INLINE void pass_bundles(kn_bundle_nodes *pass, const kn_bundles *bundles, kind k)
 {
+    const uint32_t parts = (k.has_persons ? 2 : 1) + k.n_sets;
     double *factors = pass->factors;
     for (uint32_t bundle = 0; bundle < bundles->n; bundle++) {
-        const bool single = bundles->start[bundle + 1] - bundles->start[bundle] == 1;
+        const uint32_t n = bundles->start[bundle + 1] - bundles->start[bundle];
+        const bool single = n == 1, few = n <= FEW && parts <= FEW_PARTS && !k.values && !k.details;
         const bool small = !single && all_small(bundles, bundle, &k);
         if (k.details) look_up_factors(factors, pass, bundles->keys[bundle]);
         if (single) single_bundle(pass, bundles, bundle, factors, &k);
         else if (small && knows_smallest(pass, &k)) small_bundle(pass, bundles, bundle, &k);
+        else if (few) few_bundle(pass, bundles, bundle, &k);
         else mixed_bundle(pass, bundles, bundle, factors, &k);
         if (k.values && k.details && pass->values != NULL)
             kn_value_sums_bundle(pass->values, bundles, bundle,
@@ -514,6 +562,7 @@ static void go_over(kn_bundle_nodes *pass, const kn_bundles *bundles, bool detai
 #define WITH(riders, sets, v, d)                                                                                       \
     if (k.n_riders == (riders) && k.n_sets == (sets) && k.values == (v) && k.details == (d) && !k.has_persons) {       \
         k.n_riders = (riders), k.n_sets = (sets), k.values = (v), k.details = (d), k.has_persons = false;              \
+        k.smallest = k.smallest && k.details;                                                                          \
         pass_bundles(pass, bundles, k);                                                                                \
         return;                                                                                                        \
     }
@@ -538,7 +587,7 @@ static void gather(kn_lanes4 *totals, kn_lanes4 lanes[4], const kn_bundle_nodes 
 {
     const kn_bundle_lattice *b = pass->b;
     const uint32_t combos[] = {c, b->n_combos};
-    memset(totals, 0, sizeof *totals << b->n_inner_bits);
+    for (uint32_t v = pass->valid_start[c]; v < pass->valid_start[c + 1]; v++) totals[pass->valid[v]] = (kn_lanes4){0};
     for (int m = 0; m < 4; m++) lanes[m] = (kn_lanes4){0};
     for (int i = 0; i < 2; i++)
         for (uint32_t v = pass->valid_start[combos[i]]; v < pass->valid_start[combos[i] + 1]; v++) {

@@ -104,6 +104,11 @@ static kn_status number_combos(kn_bundle_lattice *b, kn_error *err)
             b->at_combo[at] = b->raised[(((size_t)c * b->n_inner + i) << b->n_inner_bits) + low];
         }
     }
+    for (uint32_t c = b->n_combos; c-- > 0;) { /* `above` is complete when its combo is met */
+        b->above[c] |= 1u << c;
+        for (uint32_t i = 0; i < b->n_inner; i++)
+            if (b->below[c][i] != KN_NONE) b->above[b->below[c][i]] |= b->above[c];
+    }
 done:
     return status;
 }

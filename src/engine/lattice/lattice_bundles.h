@@ -51,6 +51,7 @@ typedef struct kn_bundle_lattice {
     uint32_t n_combos; /* numbered so that a combo comes before its generalizations */
     uint32_t combo_level[KN_BUNDLE_MAX_COMBOS][KN_BUNDLE_MAX_INNER];
     uint32_t below[KN_BUNDLE_MAX_COMBOS][KN_BUNDLE_MAX_INNER]; /* combo one level lower in that column; KN_NONE: none */
+    uint32_t above[KN_BUNDLE_MAX_COMBOS]; /* bit set of the combos that generalize it, itself among them */
     uint16_t *raised;   /* [(combo * n_inner + column) << n_inner_bits | inner at the levels of that lower combo]:
                            the inner value at the combo's levels */
     uint16_t *at_combo; /* [combo << n_inner_bits | inner at the least levels]: the inner value at the combo's levels */
