@@ -1,4 +1,4 @@
-/* Rolling up bundles; see lattice_bundles.h. A roll-up hashes the bundles' keys, chains the bundles that meet, and
+/* Rolling up bundles; see lattice_bundles.h. A roll-up hashes the bundles' keys, lists the bundles that meet, and
  * joins their entries through a table by inner value, which is small enough to stay in the first cache.
  *
  * The base is sorted by key, and the fields of the outer columns stand in the key from low to high bits. So as long as
@@ -17,10 +17,11 @@ struct kn_bundle_roller {
     const kn_bundle_lattice *lattice;
     uint64_t **table; /* [index into outer][position] */
     /* Of a run: */
-    uint32_t *slots;        /* of a hash table; KN_NONE: free */
-    uint32_t *next;         /* [bundle of the run]: the next one with the same result */
-    uint32_t *first, *last; /* [bundle of the result, counted in the run]: ends of its chain */
-    uint32_t *where;        /* [inner]: entry of the result that may hold this inner value */
+    uint32_t *slots;  /* of a hash table; KN_NONE: free */
+    uint32_t *result; /* [bundle of the run]: the bundle of the result, counted in the run */
+    uint32_t *list;   /* bundles of the run, by result ... */
+    uint32_t *ends;   /* ... [bundle of the result]: where its own end there */
+    uint32_t *where;  /* [inner]: entry of the result that may hold this inner value */
 };
 
 /* --- Memory ------------------------------------------------------------------------------------------------------ */
@@ -152,7 +153,7 @@ static void add_tuple(uint32_t *counts, const kn_bundle_lattice *b, uint32_t tup
 kn_status kn_bundles_of_tuples(kn_bundles *out, const kn_bundle_lattice *b, const uint64_t *words,
                                const uint32_t *tuples, uint32_t n, kn_error *err)
 {
-    enum { AHEAD = 24 }; /* tuples are sorted: their counts are anywhere */
+    enum { TUPLES_AHEAD = 24 }; /* tuples are sorted: their counts are anywhere */
     kn_status status = KN_OK;
     const uint32_t low_bits = b->n_inner_bits + KN_LANE_BITS;
     const uint64_t inner_mask = (1ull << b->n_inner_bits) - 1;
@@ -170,7 +171,7 @@ kn_status kn_bundles_of_tuples(kn_bundles *out, const kn_bundle_lattice *b, cons
         const bool new_bundle = i == 0 || (words[i] ^ words[i - 1]) >> low_bits != 0;
         const bool is_new = new_bundle || (words[i] ^ words[i - 1]) >> KN_LANE_BITS != 0;
         const uint32_t lane = (uint32_t)words[i] & ((1u << KN_LANE_BITS) - 1);
-        if (i + AHEAD < n) __builtin_prefetch(&b->lattice->tuples->rows[tuples[i + AHEAD]]);
+        if (i + TUPLES_AHEAD < n) __builtin_prefetch(&b->lattice->tuples->rows[tuples[i + TUPLES_AHEAD]]);
         if (new_bundle) out->keys[out->n] = words[i] >> low_bits;
         if (new_bundle) out->start[out->n++] = out->n_entries;
         if (is_new) {
@@ -213,7 +214,7 @@ done:
 void kn_bundle_roller_free(kn_bundle_roller *roller)
 {
     if (roller == NULL) return;
-    void *const of_run[] = {roller->slots, roller->next, roller->first, roller->last};
+    void *const of_run[] = {roller->slots, roller->result, roller->list, roller->ends};
     for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++) kn_free(of_run[i]);
     kn_owner_free(&roller->memory);
     kn_free(roller);
@@ -222,17 +223,20 @@ void kn_bundle_roller_free(kn_bundle_roller *roller)
 static kn_status run_reserve(kn_bundle_roller *roller, size_t n, kn_error *err)
 {
     kn_status status = KN_OK;
-    if (n * sizeof *roller->last <= kn_array_bytes(roller->last)) return KN_OK;
+    if (n * sizeof *roller->ends <= kn_array_bytes(roller->ends)) return KN_OK;
     n += n / 2;
     KN_ROOM(roller->slots, (size_t)1 << kn_bits_for((uint32_t)(2 * n)));
-    KN_ROOM(roller->next, n);
-    KN_ROOM(roller->first, n);
-    KN_ROOM(roller->last, n);
+    KN_ROOM(roller->result, n);
+    KN_ROOM(roller->list, n);
+    KN_ROOM(roller->ends, n);
 done:
     return status;
 }
 
 /* --- Meeting ----------------------------------------------------------------------------------------------------- */
+
+/* Where memory is read in no order it is asked for so many bundles early; of a hash table only if it is large. */
+enum { AHEAD = 8, MANY = 1 << 15 };
 
 /* One changed column. */
 typedef struct step {
@@ -267,54 +271,68 @@ static void make_steps(roll_up *r, const uint32_t *levels)
 
 static inline uint64_t run_of(const roll_up *r, uint64_t key) { return r->run_shift < 64 ? key >> r->run_shift : 0; }
 
-/* Keys of what the run [begin, end) becomes, from out->n on, and which bundles meet in it. Returns how many. */
-static inline __attribute__((always_inline)) uint32_t chain_run(kn_bundles *out, const roll_up *r, uint32_t begin,
-                                                                uint32_t end, uint32_t n_steps)
+static inline __attribute__((always_inline)) uint64_t rolled_key(uint64_t key, const step *steps, uint32_t n_steps)
 {
-    const uint64_t *from_keys = r->from->keys;
+    for (uint32_t j = 0; j < n_steps; j++)
+        key = (key & ~(steps[j].mask << steps[j].shift)) | steps[j].table[key >> steps[j].shift & steps[j].mask];
+    return key;
+}
+
+/* Keys of what the run [begin, end) becomes, from out->n on, and which bundles meet in it. Returns how many. */
+static inline __attribute__((always_inline)) uint32_t list_run(kn_bundles *out, const roll_up *r, uint32_t begin,
+                                                               uint32_t end, uint32_t n_steps, uint32_t ahead)
+{
+    const uint64_t *from_keys = r->from->keys + begin, factor = kn_hash_key[0];
     uint64_t *restrict keys = out->keys + out->n;
-    uint32_t *restrict slots = r->roller->slots, *restrict next = r->roller->next, *restrict first = r->roller->first,
-                       *restrict last = r->roller->last;
+    uint32_t *restrict slots = r->roller->slots, *restrict result = r->roller->result, *restrict ends = r->roller->ends;
     const step only = r->steps[0], *steps = n_steps == 1 ? &only : r->steps;
     const uint32_t slot_bits = kn_bits_for(2 * (end - begin)), last_slot = (1u << slot_bits) - 1;
-    const uint64_t factor = kn_hash_key[0];
-    uint32_t n = 0;
+    uint32_t n = 0, n_listed = 0;
     memset(slots, 0xff, sizeof *slots << slot_bits);
-    for (uint32_t i = begin; i < end; i++) {
-        uint64_t key = from_keys[i];
-        for (uint32_t j = 0; j < n_steps; j++)
-            key = (key & ~(steps[j].mask << steps[j].shift)) | steps[j].table[key >> steps[j].shift & steps[j].mask];
-        const uint64_t hash = key * factor;
-        next[i - begin] = KN_NONE;
-        uint32_t slot = (uint32_t)(hash >> (64 - slot_bits)), bundle;
+    for (uint32_t i = 0; i < end - begin; i++) {
+        const uint64_t key = rolled_key(from_keys[i], steps, n_steps);
+        uint32_t slot = (uint32_t)(key * factor >> (64 - slot_bits)), bundle;
+        if (ahead > 0 && i + ahead < end - begin)
+            __builtin_prefetch(&slots[rolled_key(from_keys[i + ahead], steps, n_steps) * factor >> (64 - slot_bits)]);
         while ((bundle = slots[slot]) != KN_NONE && keys[bundle] != key) slot = (slot + 1) & last_slot;
         if (bundle == KN_NONE) {
             slots[slot] = bundle = n;
+            ends[n] = 0;
             keys[n++] = key;
-            first[bundle] = i;
-        } else {
-            next[last[bundle] - begin] = i;
         }
-        last[bundle] = i;
+        ends[bundle]++;
+        result[i] = bundle;
     }
+    for (uint32_t bundle = 0; bundle < n; bundle++) {
+        const uint32_t own = ends[bundle];
+        ends[bundle] = n_listed;
+        n_listed += own;
+    }
+    for (uint32_t i = 0; i < n_listed; i++) r->roller->list[ends[result[i]]++] = begin + i;
     return n;
 }
 
-/* The entries of the next n_bundles bundles, which come from the run that begins at `begin`. */
-static inline __attribute__((always_inline)) kn_status join_entries(kn_bundles *out, const roll_up *r, uint32_t begin,
+/* The entries of the next n_bundles bundles, as the run at hand is listed. */
+static inline __attribute__((always_inline)) kn_status join_entries(kn_bundles *out, const roll_up *r,
                                                                     uint32_t n_bundles, uint32_t width,
                                                                     uint32_t n_counts, uint32_t n_words, kn_error *err)
 {
     const uint16_t *from_inner = r->from->inner;
     const uint32_t *from_start = r->from->start, *from_counts = r->from->counts;
-    const uint32_t *first = r->roller->first, *next = r->roller->next;
+    const uint32_t *list = r->roller->list, *ends = r->roller->ends, n_listed = ends[n_bundles - 1];
     uint32_t *restrict where = r->roller->where, *restrict start = out->start + out->n, *restrict counts = out->counts;
     uint16_t *restrict inner = out->inner;
     uint32_t n = out->n_entries;
-    for (uint32_t bundle = 0; bundle < n_bundles; bundle++) {
-        uint32_t begin_entries = start[bundle] = n;
-        for (uint32_t i = first[bundle]; i != KN_NONE; i = next[i - begin])
-            for (uint32_t e = from_start[i], end = from_start[i + 1]; e < end; e++) {
+    for (uint32_t bundle = 0, i = 0; bundle < n_bundles; bundle++) {
+        const uint32_t begin_entries = start[bundle] = n;
+        for (; i < ends[bundle]; i++) {
+            if (i + 2 * AHEAD < n_listed) {
+                const uint32_t soon = from_start[list[i + AHEAD]];
+                __builtin_prefetch(from_start + list[i + 2 * AHEAD]);
+                __builtin_prefetch(from_inner + soon);
+                __builtin_prefetch(from_counts + (size_t)soon * width);
+            }
+            for (uint32_t e = from_start[list[i]], end = from_start[list[i] + 1]; e < end; e++) {
                 uint32_t value = from_inner[e], at = where[value];
                 const kn_lanes4 *more = (const kn_lanes4 *)(from_counts + (size_t)e * width);
                 /* what an earlier bundle left in the table lies before `begin_entries` or holds another value */
@@ -331,6 +349,7 @@ static inline __attribute__((always_inline)) kn_status join_entries(kn_bundles *
                 if (n_words > 0 && join_values(out, at, is_new, r->from, e, r->roller->lattice, n_words, err) != KN_OK)
                     return KN_RESOURCES;
             }
+        }
     }
     out->n_entries = n;
     return KN_OK;
@@ -342,12 +361,13 @@ static kn_status roll_run(kn_bundles *out, const roll_up *r, uint32_t begin, uin
     kn_status status = KN_OK;
     const kn_bundle_lattice *b = r->roller->lattice;
     uint32_t n = 0;
-    if (r->n_steps == 1) n = chain_run(out, r, begin, end, 1);
-    else n = chain_run(out, r, begin, end, r->n_steps);
-    if (b->width == 4 && b->n_words == 0) KN_TRY(join_entries(out, r, begin, n, 4, 4, 0, err));
-    else if (b->width == 4 && b->n_words == 1) KN_TRY(join_entries(out, r, begin, n, 4, 4, 1, err));
-    else if (b->width == 8 && b->n_counts == 4) KN_TRY(join_entries(out, r, begin, n, 8, 4, 0, err));
-    else KN_TRY(join_entries(out, r, begin, n, b->width, b->n_counts, b->n_words, err));
+    if (end - begin >= MANY) n = list_run(out, r, begin, end, r->n_steps, AHEAD);
+    else if (r->n_steps == 1) n = list_run(out, r, begin, end, 1, 0);
+    else n = list_run(out, r, begin, end, r->n_steps, 0);
+    if (b->width == 4 && b->n_words == 0) KN_TRY(join_entries(out, r, n, 4, 4, 0, err));
+    else if (b->width == 4 && b->n_words == 1) KN_TRY(join_entries(out, r, n, 4, 4, 1, err));
+    else if (b->width == 8 && b->n_counts == 4) KN_TRY(join_entries(out, r, n, 8, 4, 0, err));
+    else KN_TRY(join_entries(out, r, n, b->width, b->n_counts, b->n_words, err));
     out->n += n;
 done:
     return status;
