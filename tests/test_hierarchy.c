@@ -486,10 +486,10 @@ static void a_wrong_file_is_refused_with_both_places(void **state)
     assert_null(strchr(err.message, '\''));
     err.message[0] = '\0';
     assert_int_equal(kn_tree_read(&tree, "no/such/file.csv", false, NULL, &err), KN_INPUT);
-    assert_string_equal(err.message, "no/such/file.csv: cannot open the hierarchy: No such file or directory");
+    assert_string_equal(err.message, "no/such/file.csv: cannot be opened: No such file or directory");
     err.message[0] = '\0';
     assert_int_equal(kn_tree_read(&tree, ".", false, NULL, &err), KN_INPUT);
-    assert_string_equal(err.message, ".: cannot read the hierarchy: it is a folder");
+    assert_string_equal(err.message, ".: cannot be read: it is a folder");
 }
 
 static void assert_same_tree(const kn_tree *a, const kn_tree *b)
@@ -1360,7 +1360,7 @@ static void a_slip_in_a_spec_is_no_missing_file(void **state)
         KN_TYPE_INT, "1", "intervals(5", KN_USAGE,
         "hierarchy intervals(5: the SPEC is written intervals(5,10,20); a file of that name is written ./intervals(5");
     assert_spec_fails(KN_TYPE_INT, "1", "./suppress", KN_INPUT,
-                      "./suppress: cannot open the hierarchy: No such file or directory");
+                      "column a: hierarchy ./suppress: cannot be opened: No such file or directory");
 }
 
 /* --- Text and back --------------------------------------------------------------------------------------------- */

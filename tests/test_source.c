@@ -536,9 +536,12 @@ static void every_refusal_names_its_place(void **state)
         {TEXT(" ,\t\n1,2\n"),
          "data.csv:1: no column has a name; give them names, or use --no-header if the first line is data"},
         {TEXT("a,b,c,b\n"), "data.csv:1: columns 2 and 4 are both called 'b'; rename one"},
-        {TEXT("a,b\n1,2\n3\n"), "data.csv:3: 1 cell where the header has 2; the first one missing is column 'b'"},
-        {TEXT("a,b,c\n1,2,3\n3,4\n"),
-         "data.csv:3: 2 cells where the header has 3; the first one missing is column 'c'"},
+        {TEXT("a,b\n1,2\n3\n"), "data.csv:3: 1 cell where the header has 2; the first one missing is column 'b'; "
+                                "complete the line (an empty cell "
+                                "needs its delimiter too)"},
+        {TEXT("a,b,c\n1,2,3\n3,4\n"), "data.csv:3: 2 cells where the header has 3; the first one missing is column "
+                                      "'c'; complete the line (an empty cell "
+                                      "needs its delimiter too)"},
         {TEXT("a,b\n\"1\",2,3\n"),
          "data.csv:2: column 3: '3' is one cell more than the header has (2); quote cells that "
          "contain the delimiter, or name the first column too (R's write.table leaves that out)"},
@@ -548,7 +551,9 @@ static void every_refusal_names_its_place(void **state)
          "data.csv:3: a blank line inside the table; only the end of the file may have them"},
         {TEXT("a,b\r\n1,\"x\r\ny\"z\r\n"),
          "data.csv:3: column 'b': 'z' after a closing quote; write quotes inside a quoted cell twice"},
-        {TEXT("a,b\n1,2\n3,\"x\n4,5\n"), "data.csv:3: column 'b': the quote that opens here is never closed"},
+        {TEXT("a,b\n1,2\n3,\"x\n4,5\n"),
+         "data.csv:3: column 'b': the quote that opens here is never closed; close it, or, if it "
+         "belongs to the text, write it twice and the cell in quotes"},
         {TEXT("a,b\n1,2\n\"x\ny\",\xE9t\xE9\n"), "data.csv:4: column 'b': byte 0xE9 (byte 15 of the file) is not valid "
                                                  "UTF-8; convert the file, or use --encoding "
                                                  "latin-1"},
@@ -557,7 +562,9 @@ static void every_refusal_names_its_place(void **state)
                                    "--encoding utf-16)"},
         {TEXT("a,\xC3(\n1,2\n"),
          "data.csv:1: column 2: byte 0xC3 is not valid UTF-8; convert the file, or use --encoding latin-1"},
-        {TEXT("a,\"b\nc\n1,2\n"), "data.csv:1: column 2: the quote that opens here is never closed"},
+        {TEXT("a,\"b\nc\n1,2\n"),
+         "data.csv:1: column 2: the quote that opens here is never closed; close it, or, if it "
+         "belongs to the name, write it twice and the name in quotes"},
         {TEXT("a,\"b\"c\n1,2\n"),
          "data.csv:1: column 2: text after a closing quote; write quotes inside a quoted cell twice"},
         {TEXT("\xFF\xFE"

@@ -36,16 +36,14 @@ kn_status kn_paths_read_file(char **bytes, size_t *n_bytes, const char *path, kn
     *n_bytes = 0;
     int file = -1;
     KN_TRY(kn_files_open(&file, files, path, err));
-    if (file < 0)
-        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: cannot open the hierarchy: %s", path, strerror(errno));
+    if (file < 0) KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: cannot be opened: %s", path, strerror(errno));
     if (fstat(file, &info) == 0 && S_ISDIR(info.st_mode))
-        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: cannot read the hierarchy: it is a folder", path);
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: cannot be read: it is a folder", path);
     for (;;) {
         KN_RESERVE(&text, 65536);
         ssize_t n = read(file, text.items + text.n, 65535);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0)
-            KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: cannot read the hierarchy: %s", path, strerror(errno));
+        if (n < 0) KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: cannot be read: %s", path, strerror(errno));
         if (n == 0) break;
         text.n += (size_t)n;
     }
@@ -518,6 +516,25 @@ static bool labels_are_intervals(const kn_build *build)
     return build->column->type != KN_TYPE_TEXT;
 }
 
+/* What is wrong with a file that cannot be read is its name: the message says for which column it was given, and where.
+ */
+static kn_status read_lines(char **text, size_t *n_bytes, const kn_build *build, const char *path, kn_error *err)
+{
+    const char *where = build->request->where;
+    kn_status status = kn_paths_read_file(text, n_bytes, path, build->request->files, err);
+    if (status != KN_INPUT || err == NULL) return status;
+    char file[KN_FILE_BYTES];
+    kn_place place;
+    const kn_error plain = *err;
+    err->message[0] = '\0'; /* the first message would win */
+    kn_place_split(&place, file, where);
+    if (where == NULL) place.file = path;
+    place.option = "hierarchy";
+    place.column = build->column->name;
+    return kn_error_set_at(err, KN_INPUT, &place, "%s%scolumn %s: hierarchy %s", where != NULL ? where : "",
+                           where != NULL ? ": " : "", build->column->name, plain.message);
+}
+
 static kn_status match_file(kn_build *build, const char *path, bool must_find_all, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -528,7 +545,7 @@ static kn_status match_file(kn_build *build, const char *path, bool must_find_al
     size_t n_bytes, n_leaves;
     build->paths.name = path;
     const char *lines = build->request->text;
-    if (lines == NULL) KN_TRY(kn_paths_read_file(&text, &n_bytes, path, build->request->files, err));
+    if (lines == NULL) KN_TRY(read_lines(&text, &n_bytes, build, path, err));
     else n_bytes = build->request->n_text_bytes;
     KN_TRY(kn_paths_parse(&build->paths, lines != NULL ? lines : text, n_bytes, err));
     if (build->paths.made_from_data) {

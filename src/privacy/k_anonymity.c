@@ -16,7 +16,10 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     double k = kn_args_number(args, "k");
     if (k > (double)tuples->n_persons && tuples->n_rows > 0)
         KN_FAIL(KN_NOT_MET, "k-anonymity: k=%.0f is impossible: the table has %llu %s, so k can be at most %llu", k,
-                (unsigned long long)tuples->n_persons, tuples->row_person != NULL ? "persons" : "rows",
+                (unsigned long long)tuples->n_persons,
+                tuples->row_person != NULL ? tuples->n_persons == 1 ? "person" : "persons"
+                : tuples->n_rows == 1      ? "row"
+                                           : "rows",
                 (unsigned long long)tuples->n_persons);
     KN_NEW(new_state, 1);
     new_state->k = (uint64_t)k;

@@ -77,9 +77,11 @@ static kn_status refuse_record(const kn_csv_fault *fault, const char *text, cons
         return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = source, .line = line),
                                "%s:%u: column %u: text after a closing quote; write quotes inside a quoted cell twice",
                                source, line, fault->column + 1);
-    return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = source, .line = line),
-                           "%s:%u: column %u: the quote that opens here is never closed", source, line,
-                           fault->column + 1);
+    return kn_error_set_at(
+        err, KN_INPUT, KN_PLACE(.file = source, .line = line),
+        "%s:%u: column %u: the quote that opens here is never closed; close it, or, if it belongs to the "
+        "name, write it twice and the name in quotes",
+        source, line, fault->column + 1);
 }
 
 static bool is_blank(const char *name) { return name[strspn(name, " \t")] == '\0'; }

@@ -454,9 +454,11 @@ static kn_status refuse_fault(const reading *r, const kn_csv_fault *fault, const
                                "%s:%llu: column %s: %s after a closing quote; write quotes inside a quoted cell twice",
                                reader->name, line, name, shown_rest(shown, r, text, fault->at));
     case KN_CSV_OPEN_QUOTE:
-        return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .column = column),
-                               "%s:%llu: column %s: the quote that opens here is never closed", reader->name, line,
-                               name);
+        return kn_error_set_at(
+            err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .column = column),
+            "%s:%llu: column %s: the quote that opens here is never closed; close it, or, if it belongs to "
+            "the text, write it twice and the cell in quotes",
+            reader->name, line, name);
     case KN_CSV_TOO_MANY:
         return kn_error_set_at(
             err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line),
@@ -467,9 +469,11 @@ static kn_status refuse_fault(const reading *r, const kn_csv_fault *fault, const
                 : "");
     case KN_CSV_TOO_FEW:
         if (fault->column == 0) break;
-        return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .column = column),
-                               "%s:%llu: %u cell%s where %s has %u; the first one missing is column %s", reader->name,
-                               line, fault->column, fault->column == 1 ? "" : "s", wanted, n_columns, name);
+        return kn_error_set_at(
+            err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .column = column),
+            "%s:%llu: %u cell%s where %s has %u; the first one missing is column %s; complete the line (an "
+            "empty cell needs its delimiter too)",
+            reader->name, line, fault->column, fault->column == 1 ? "" : "s", wanted, n_columns, name);
     default: break;
     }
     return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line),
