@@ -103,6 +103,11 @@ static void a_year_of_two_digits_is_seen_and_not_read(void **state)
         {"5/10-87", 0},
         {"5/10/7", 0},
         {"5/10/1987", 0},
+        {"87-10-05", KN_DATE_ISO},
+        {"87/10/31", KN_DATE_ISO},
+        {"87.10.05", 0},
+        {"87-13-05", 0},
+        {"01-02-03", KN_DATE_DAY | KN_DATE_MONTH | KN_DATE_ISO},
         {"0/10/87", 0},
         {"5/0/87", 0},
         {"5", 0},
@@ -114,6 +119,23 @@ static void a_year_of_two_digits_is_seen_and_not_read(void **state)
         if (forms != cases[i].forms) fail_msg("'%s': forms %u, expected %u", cases[i].text, forms, cases[i].forms);
         if (forms != 0) assert_int_equal(kn_date_forms(cases[i].text, strlen(cases[i].text), 31), 0);
     }
+}
+
+static void a_month_in_letters_is_seen_and_not_read(void **state)
+{
+    static const char *const dates[] = {"5 Oct 1987",        "05-OCT-87",          "05OCT1987",
+                                        "October 5th, 1987", "1987 Oct 05",        "5. Okt 1987",
+                                        "5 de mayo de 1987", "12. März 2001",      "1er août 1987",
+                                        "Mon, 5 Oct 1987",   "05OCT1987:10:30:00", "5 Oct 1987 10:30 PM"};
+    static const char *const others[] = {"Oct",           "Oct 1987",  "5 1987",        "5 Och 1987",
+                                         "35 Oct 1987 7", "5 Oct 198", "Oct 5 Main",    "5 Oct 1987x",
+                                         "5/10/87",       "",          "marry 5 19875", "5 Oct Nov 87"};
+    for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
+        if (!kn_date_has_month_name(dates[i], strlen(dates[i]))) fail_msg("'%s' is a date", dates[i]);
+        assert_int_equal(kn_date_forms(dates[i], strlen(dates[i]), 31), 0);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (kn_date_has_month_name(others[i], strlen(others[i]))) fail_msg("'%s' is no date", others[i]);
 }
 
 static void a_time_with_a_zone_is_counted_back_to_utc(void **state)
@@ -540,6 +562,7 @@ int main(void)
         cmocka_unit_test(days_count_on_without_a_gap_from_year_1_to_9999),
         cmocka_unit_test(only_real_dates_are_dates),
         cmocka_unit_test(a_year_of_two_digits_is_seen_and_not_read),
+        cmocka_unit_test(a_month_in_letters_is_seen_and_not_read),
         cmocka_unit_test(a_time_with_a_zone_is_counted_back_to_utc),
         cmocka_unit_test(the_main_spelling_is_the_most_frequent_then_the_first),
         cmocka_unit_test(only_plain_decimals_are_numbers),

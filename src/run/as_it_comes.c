@@ -86,10 +86,12 @@ static mixed_dates count_dates(const kn_column *column, const uint64_t *rows)
     return dates;
 }
 
-/* Dates that nobody can read: years of two digits, and day and month that could be exchanged in every one. */
+/* Dates that are not read: years of two digits, names of months, and day and month that could be exchanged in every
+ * one. */
 typedef struct unclear_dates {
     uint64_t n_cells;
-    uint64_t n_short, n_day, n_month, n_either, short_line;
+    uint64_t n_short, n_day, n_month, n_year, n_either, short_line;
+    uint64_t n_named, named_line;
     uint64_t n_long, n_exchangeable, long_line;
 } unclear_dates;
 
@@ -111,11 +113,16 @@ static unclear_dates count_unclear(const kn_column *column, const uint64_t *rows
         dates.n_long += forms != 0 ? rows[s] : 0;
         dates.n_exchangeable += forms == either ? rows[s] : 0;
         if (forms != 0) note_line(&dates.long_line, column->first_line[s]);
+        if (forms == 0 && kn_date_has_month_name(bytes, n)) {
+            dates.n_named += rows[s];
+            note_line(&dates.named_line, column->first_line[s]);
+        }
         if (short_forms == 0) continue;
         dates.n_short += rows[s];
-        *(short_forms == either        ? &dates.n_either
-          : short_forms == KN_DATE_DAY ? &dates.n_day
-                                       : &dates.n_month) += rows[s];
+        *(short_forms == KN_DATE_DAY     ? &dates.n_day
+          : short_forms == KN_DATE_MONTH ? &dates.n_month
+          : short_forms == KN_DATE_ISO   ? &dates.n_year
+                                         : &dates.n_either) += rows[s];
         note_line(&dates.short_line, column->first_line[s]);
     }
     return dates;
@@ -127,11 +134,15 @@ static void notice_unclear_dates(kn_input *input, kn_piece name, const kn_column
 {
     const unclear_dates dates = count_unclear(column, rows);
     const double share = kn_name_is_date(column->name) ? MOST : NEARLY_ALL;
-    if ((double)(dates.n_long + dates.n_short) < share * (double)dates.n_cells) return;
+    if ((double)(dates.n_long + dates.n_short + dates.n_named) < share * (double)dates.n_cells) return;
     if (dates.n_short > 0)
         kn_sentences_add(&input->warnings,
                          KN_SAID(KN_SAY_SHORT_DATES, name, count_piece(dates.n_short), count_piece(dates.short_line),
-                                 count_piece(dates.n_day), count_piece(dates.n_month), count_piece(dates.n_either)));
+                                 count_piece(dates.n_day), count_piece(dates.n_month), count_piece(dates.n_year),
+                                 count_piece(dates.n_either)));
+    if (dates.n_named > 0)
+        kn_sentences_add(&input->warnings,
+                         KN_SAID(KN_SAY_NAMED_MONTHS, name, count_piece(dates.n_named), count_piece(dates.named_line)));
     const bool is_listed = kn_problem_find(input->problems, KN_PROBLEM_OTHER, column->name) != NULL;
     if (dates.n_long > 0 && dates.n_exchangeable == dates.n_long && !is_listed)
         kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_EXCHANGEABLE_DATES, name, count_piece(dates.n_long),

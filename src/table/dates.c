@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { DAYS_PER_ERA = 146097, DAYS_TO_1970 = 719468, NANOSECONDS = 1000000000 };
 static const int64_t SECONDS_PER_DAY = 86400;
@@ -217,17 +218,67 @@ static bool is_day_of_some_year(unsigned month, unsigned day)
 unsigned kn_date_short_forms(const char *bytes, size_t n_bytes)
 {
     cursor c = {bytes, bytes + n_bytes};
-    unsigned first, second, year;
+    unsigned first, second, third, hours;
     while (c.at < c.end && *c.at == ' ') c.at++;
     while (c.at < c.end && c.end[-1] == ' ') c.end--;
     if (!take_digits(&c, 1, 2, &first) || c.at == c.end) return 0;
     const char separator = *c.at++;
     if (separator != '.' && separator != '/' && separator != '-') return 0;
-    if (!take_digits(&c, 1, 2, &second) || !take_char(&c, separator) || !take_digits(&c, 2, 2, &year)) return 0;
-    const bool has_time = take_char(&c, ' ') && take_digits(&c, 1, 2, &year) && take_char(&c, ':');
+    if (!take_digits(&c, 1, 2, &second) || !take_char(&c, separator) || !take_digits(&c, 2, 2, &third)) return 0;
+    const bool has_time = take_char(&c, ' ') && take_digits(&c, 1, 2, &hours) && take_char(&c, ':');
     if (c.at != c.end && !has_time) return 0;
     return (is_day_of_some_year(second, first) ? KN_DATE_DAY : 0u) |
-           (separator != '.' && is_day_of_some_year(first, second) ? KN_DATE_MONTH : 0u);
+           (separator != '.' && is_day_of_some_year(first, second) ? KN_DATE_MONTH : 0u) |
+           (separator != '.' && is_day_of_some_year(second, third) ? KN_DATE_ISO : 0u);
+}
+
+static bool is_letter(char byte) { return ((byte | 32) >= 'a' && (byte | 32) <= 'z') || (byte & 0x80) != 0; }
+
+/* The first three bytes of months in the languages of western Europe, and what else stands in such dates. */
+static bool begins_like(const char *word, size_t n, const char *const *known)
+{
+    for (; *known != NULL; known++) {
+        size_t same = 0, wanted = strlen(*known);
+        while (same < wanted && same < n) {
+            const char byte = word[same] >= 'A' && word[same] <= 'Z' ? (char)(word[same] | 32) : word[same];
+            if (byte != (*known)[same]) break;
+            same++;
+        }
+        if (same == wanted && (wanted > 2 || n == wanted)) return true;
+    }
+    return false;
+}
+
+bool kn_date_has_month_name(const char *bytes, size_t n_bytes)
+{
+    static const char *const months[] = {"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
+                                         "nov", "dec", "mai", "okt", "dez", "mär", "fév", "fev", "avr", "jui",
+                                         "aoû", "aou", "déc", "ene", "abr", "ago", "dic", "gen", "mag", "giu",
+                                         "lug", "set", "ott", "mrt", "mei", "out", NULL};
+    static const char *const others[] = {"st",  "nd",  "rd",  "th",  "er",  "de",  "of", "mon",
+                                         "tue", "wed", "thu", "fri", "sat", "sun", NULL};
+    cursor c = {bytes, bytes + n_bytes};
+    unsigned n_months = 0, n_days = 0, n_years = 0;
+    while (c.at < c.end && n_months + n_days + n_years < 3) {
+        const char *word = c.at;
+        unsigned number;
+        if (take_digits(&c, 1, 4, &number)) {
+            const size_t n = (size_t)(c.at - word);
+            if (n <= 2 && n_days == 0 && number >= 1 && number <= 31) n_days++;
+            else if (n != 3 && n != 1) n_years++;
+            else return false;
+        } else if (is_letter(*word)) {
+            while (c.at < c.end && is_letter(*c.at)) c.at++;
+            const size_t n = (size_t)(c.at - word);
+            if (begins_like(word, n, months)) n_months++;
+            else if (!begins_like(word, n, others)) return false;
+        } else if (strchr(" -./,'", *c.at++) == NULL) {
+            return false;
+        }
+    }
+    if (c.at < c.end && strchr("0123456789", *c.at) != NULL) return false; /* of a longer number */
+    while (c.at < c.end && strchr("0123456789:. TZ+-APMapm", *c.at) != NULL) c.at++; /* perhaps a time */
+    return n_months == 1 && n_days == 1 && n_years == 1 && c.at == c.end;
 }
 
 unsigned kn_date_forms(const char *bytes, size_t n_bytes, unsigned forms)

@@ -51,9 +51,12 @@ typedef struct kn_moment {
 
 /* In which of `forms` (a set of kn_date_form bits) the bytes are a valid date; 0: in none. */
 unsigned kn_date_forms(const char *bytes, size_t n_bytes, unsigned forms);
-/* Day first, month first or both (KN_DATE_DAY, KN_DATE_MONTH) where the bytes are a date whose year has two digits, as
- * 5/10/87, 5-10-87 or 05.10.87, perhaps with a time; such a cell is text, and somebody should hear of it. 0: none. */
+/* Day, month or year first (bits KN_DATE_DAY, KN_DATE_MONTH, KN_DATE_ISO of all that it can be) where the bytes are a
+ * date whose year has two digits, as 5/10/87, 05.10.87 or 87-10-05, perhaps with a time; such a cell is text, and
+ * somebody should hear of it. 0: none. */
 unsigned kn_date_short_forms(const char *bytes, size_t n_bytes);
+/* A date whose month is written in letters, as 5 Oct 1987, October 5th, 1987, 05OCT1987 or 5-Okt-87; text like those. */
+bool kn_date_has_month_name(const char *bytes, size_t n_bytes);
 /* A COMPACT date that is no number by chance: of the years 1800 to 2199. */
 bool kn_date_is_plausible(const char *bytes, size_t n_bytes);
 /* Reads the bytes in one form; false when they are no date in it. */
