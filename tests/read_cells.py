@@ -85,6 +85,7 @@ class Column:
 
     def __init__(self, kind, values=(), tree=None, order=None, missing=("",)):
         self.kind, self.values, self.tree, self.order, self.missing = kind, set(values), tree, order, set(missing)
+        self.meanings = {}  # [cell, how many values there were]: to look through the values once for each cell
 
     def same(self, a, b):
         if a == b:
@@ -174,7 +175,10 @@ class Column:
                 return "\\N" in split(cell[1:-1], "|")
             below = self.tree.get(cell, ()) if self.tree else ()
             return value in self.missing and (cell in self.missing or value in below)
-        return self.meaning(cell)(value)
+        known = cell, len(self.values)
+        if known not in self.meanings:
+            self.meanings[known] = self.meaning(cell)
+        return self.meanings[known](value)
 
     def bounds(self, low, high, kind, max_included):
         """The same for a cell in bounds: a test on values that are not missing; raises ValueError for what is none."""

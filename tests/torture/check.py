@@ -452,7 +452,8 @@ class Check:
                 own = self.case["columns"][i]["options"].get("hierarchy", "").removeprefix("./")
                 if cell in public or any(cell in text for name, text in self.case["files"].items() if name != own):
                     continue
-                shown = re.compile(r"(?<![0-9A-Za-z.])" + re.escape(cell) + r"(?![0-9A-Za-z.])")
+                german = r"(?<![0-9],)" if self.option("language") == "de" else ""  # 0,00005 on the axis of a chart
+                shown = re.compile(r"(?<![0-9A-Za-z.])" + german + re.escape(cell) + r"(?![0-9A-Za-z.])")
                 for name, text in {**self.first.kept, "text": self.first.text}.items():
                     if shown.search(text):
                         self.complain("leak", f"{name} shows {cell!r}, which nobody in the release has")

@@ -227,6 +227,7 @@ def main():
                 failures += 1
                 smaller = shrink.shrink(case, kinds_of)
                 print(f"not ok {failures} - case {name}")
+                print("".join(f"#   seen first: {kind}: {what}\n" for kind, what in told[1][:3]), end="")
                 print(show(smaller, next(in_child([smaller], program)), name, options.keep), flush=True)
                 if failures == options.most:
                     break
