@@ -141,6 +141,12 @@ class Column:
             return at[0] < last[1] if last[1] != last[0] else at[0] <= last[0]
         return test
 
+    def some_spelling(self, test):
+        """A number is masked in one of its spellings: 1.0 is ***1 where the table has 1, too."""
+        if self.kind not in ("int", "decimal"):
+            return test
+        return lambda value: test(value) or any(test(other) for other in self.values if self.same(other, value))
+
     def meaning(self, cell):
         """A test on values that are not missing; raises ValueError for what docs/cells.md does not know."""
         if cell == "*":
@@ -160,10 +166,10 @@ class Column:
             return lambda value: moment(value) is not None and start <= moment(value)[0] < past
         if re.fullmatch(r"[^*]*\*+", cell):
             kept = cell.rstrip("*")
-            return lambda value: value.startswith(kept) and len(value) <= len(cell)
+            return self.some_spelling(lambda value: value.startswith(kept) and len(value) <= len(cell))
         if re.fullmatch(r"\*+[^*]*", cell):
             kept = cell.lstrip("*")
-            return lambda value: value.endswith(kept) and len(value) <= len(cell)
+            return self.some_spelling(lambda value: value.endswith(kept) and len(value) <= len(cell))
         raise ValueError(cell)
 
     def covers(self, cell, value, wildcard=False):

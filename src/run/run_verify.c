@@ -40,14 +40,15 @@ done:
 }
 
 /* Broken as releases of a full-domain search are that are taken for those of a local one: values that it would write
- * otherwise, or * everywhere in all rows, which is the top of every tree there. */
+ * otherwise, bounds without the upper end beside a label that has it, or * everywhere in all rows, which is the top of
+ * every tree there. */
 static bool may_be_of_trees(const kn_verdict *verdict)
 {
     const bool all_stars = verdict->n_rows > 0 && verdict->n_suppressed == verdict->n_rows;
     for (size_t i = 0; i < verdict->n_checks; i++) {
         const kn_check *check = &verdict->checks[i];
         if (check->name == NULL || check->state != KN_CHECK_BROKEN) continue;
-        if (strcmp(check->name, KN_CHECK_VALUES) == 0) return true;
+        if (strcmp(check->name, KN_CHECK_VALUES) == 0 || strcmp(check->name, KN_CHECK_COLUMNS) == 0) return true;
         if (strcmp(check->name, KN_CHECK_SUPPRESSED) == 0 && all_stars) return true;
     }
     return false;

@@ -276,7 +276,7 @@ bool kn_date_has_month_name(const char *bytes, size_t n_bytes)
             return false;
         }
     }
-    if (c.at < c.end && strchr("0123456789", *c.at) != NULL) return false; /* of a longer number */
+    if (c.at < c.end && strchr("0123456789", *c.at) != NULL) return false;           /* of a longer number */
     while (c.at < c.end && strchr("0123456789:. TZ+-APMapm", *c.at) != NULL) c.at++; /* perhaps a time */
     return n_months == 1 && n_days == 1 && n_years == 1 && c.at == c.end;
 }

@@ -55,7 +55,8 @@ unsigned kn_date_forms(const char *bytes, size_t n_bytes, unsigned forms);
  * date whose year has two digits, as 5/10/87, 05.10.87 or 87-10-05, perhaps with a time; such a cell is text, and
  * somebody should hear of it. 0: none. */
 unsigned kn_date_short_forms(const char *bytes, size_t n_bytes);
-/* A date whose month is written in letters, as 5 Oct 1987, October 5th, 1987, 05OCT1987 or 5-Okt-87; text like those. */
+/* A date whose month is written in letters, as 5 Oct 1987, October 5th, 1987, 05OCT1987 or 5-Okt-87; text like those.
+ */
 bool kn_date_has_month_name(const char *bytes, size_t n_bytes);
 /* A COMPACT date that is no number by chance: of the years 1800 to 2199. */
 bool kn_date_is_plausible(const char *bytes, size_t n_bytes);

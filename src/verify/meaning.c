@@ -582,12 +582,11 @@ static size_t count_characters(const char *bytes, size_t n_bytes)
     return n;
 }
 
-/* What is not masked begins (ends) the value, and the stars are at least as many as the characters of the rest. */
-static bool mask_covers(const kn_meaning *meaning, uint32_t original, uint32_t released)
+/* What is not masked begins (ends) the text, and the stars are at least as many as the characters of the rest. */
+static bool mask_fits(const kn_released_text *released, const char *bytes, size_t n)
 {
-    size_t n, n_mask = meaning->releaseds[released].n_bytes, n_before = 0, n_after = 0;
-    const char *bytes = kn_text(meaning->original_column, original, &n);
-    const char *mask = meaning->releaseds[released].bytes;
+    size_t n_mask = released->n_bytes, n_before = 0, n_after = 0;
+    const char *mask = released->bytes;
     while (n_before < n_mask && mask[n_before] == '*') n_before++;
     while (n_after < n_mask && mask[n_mask - 1 - n_after] == '*') n_after++;
     size_t n_end = n_mask - n_before, n_start = n_mask - n_after; /* what is left of it on the other side */
@@ -595,6 +594,17 @@ static bool mask_covers(const kn_meaning *meaning, uint32_t original, uint32_t r
             count_characters(bytes, n - n_end) <= n_before) ||
            (n_after > 0 && n >= n_start && memcmp(bytes, mask, n_start) == 0 &&
             count_characters(bytes + n_start, n - n_start) <= n_after);
+}
+
+/* A number that is spelled in several ways, 1 and 1.0, is masked in the spelling of its leaf. */
+static bool mask_covers(const kn_meaning *meaning, const kn_original_text *value, uint32_t original, uint32_t released)
+{
+    size_t n;
+    const char *bytes = kn_text(meaning->original_column, original, &n);
+    if (mask_fits(&meaning->releaseds[released], bytes, n)) return true;
+    if (isnan(value->number) || meaning->tree == NULL || value->leaf == KN_NONE) return false;
+    bytes = kn_tree_label(meaning->tree, value->leaf, &n);
+    return mask_fits(&meaning->releaseds[released], bytes, n);
 }
 
 bool kn_meaning_covers(const kn_meaning *meaning, uint32_t original, uint32_t released)
@@ -610,7 +620,7 @@ bool kn_meaning_covers(const kn_meaning *meaning, uint32_t original, uint32_t re
     if (value->missing) return general->missing && !meaning->domain->missing_is_wildcard;
     if (meaning->domain->kind == KN_DOMAIN_TREE && value->leaf == KN_NONE) return false;
     if (general->low <= value->position && value->position <= general->high) return true;
-    if (general->masked && mask_covers(meaning, original, released)) return true;
+    if (general->masked && mask_covers(meaning, value, original, released)) return true;
     if (general->number == value->number && is_same_number(meaning, original, released)) return true;
     return general->n_members > 0 && bsearch(&original, meaning->members.items + general->first_member,
                                              general->n_members, sizeof(uint32_t), by_code) != NULL;
