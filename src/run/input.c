@@ -502,6 +502,8 @@ kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode,
     }
     if (status != KN_OK) goto done;
     KN_TRY(kn_input_fold(input, err));
+    for (uint32_t c = 0; mode == KN_COLUMNS_OF_DATA && c < input->table->n_columns; c++)
+        input->choices[c].grid_asked = input->choices[c].grid != NULL && strcmp(input->choices[c].grid, "exact") != 0;
     if (mode == KN_COLUMNS_OF_DATA || mode == KN_COLUMNS_OF_ORIGINAL)
         KN_TRY(withhold_personal(input, mode == KN_COLUMNS_OF_DATA, err));
     for (uint32_t c = 0; (mode == KN_COLUMNS_OF_DATA || mode == KN_COLUMNS_OF_ORIGINAL) && c < input->table->n_columns;
@@ -609,6 +611,20 @@ kn_status kn_input_need_qis(const kn_input *input, kn_error *err)
     return is_meant ? KN_OK : kn_input_ask_for_qis(err);
 }
 
+/* A search over levels gives a column without a hierarchy intervals of its own. */
+static void warn_of_grid(kn_input *input, uint32_t c)
+{
+    const kn_column *column = &input->table->columns[c];
+    kn_column_choice *choice = &input->choices[c];
+    char shown[KN_SHOWN_BYTES];
+    const bool is_withheld = input->withheld != NULL && input->withheld[c];
+    if (!choice->grid_asked || choice->hierarchy != NULL || choice->round != NULL || is_withheld) return;
+    choice->grid_asked = false; /* once */
+    kn_sentences_add(&input->warnings,
+                     KN_SAID(KN_SAY_GRID_UNUSED, kn_piece_text(kn_settings_column_shown(shown, input->request->settings,
+                                                                                        column->name, c))));
+}
+
 kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -619,6 +635,7 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
     KN_NEW(input->domains, input->n_qis);
     for (uint32_t q = 0; q < input->n_qis; q++) {
         KN_TRY(kn_input_domain(&input->domains[q], input, quasi[q], must_be_tree, err));
+        if (must_be_tree) warn_of_grid(input, quasi[q]);
         KN_TRY(kn_tick(&input->ticker, "encoding", (double)q / input->n_qis, err));
     }
     KN_TRY(kn_tuples_new(&input->tuples, input->table, input->domains, input->n_qis, input->pool, &input->ticker, err));
