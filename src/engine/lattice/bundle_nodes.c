@@ -453,7 +453,8 @@ KN_INLINE void few_bundle(kn_bundle_nodes *pass, const kn_bundles *bundles, uint
         kn_lanes4 own[4] = {{0}}, *by_value = pass->gone[SURE] + ((size_t)c << b->n_inner_bits) * 4;
         for (uint32_t rest = (1u << n) - 1; rest != 0;) {
             const uint32_t value = values[__builtin_ctz(rest)];
-            const uint32_t set = rest & ((values[0] == value) | (values[1] == value) << 1 | (values[2] == value) << 2);
+            const uint32_t set = rest & ((uint32_t)(values[0] == value) | (uint32_t)(values[1] == value) << 1 |
+                                         (uint32_t)(values[2] == value) << 2);
             add_gone(own, gone[set], by_value, value, k->n_riders);
             rest ^= set;
         }
