@@ -40,7 +40,7 @@ done:
 }
 
 /* Broken as releases of a full-domain search are that are taken for those of a local one: values that it would write
- * otherwise, bounds without the upper end beside a label that has it, or * everywhere in all rows, which is the top of
+ * otherwise, bounds and means that do not go with its labels and grid, or * everywhere in all rows, which is the top of
  * every tree there. */
 static bool may_be_of_trees(const kn_verdict *verdict)
 {

@@ -234,7 +234,7 @@ unsigned kn_date_short_forms(const char *bytes, size_t n_bytes)
 
 static bool is_letter(char byte) { return ((byte | 32) >= 'a' && (byte | 32) <= 'z') || (byte & 0x80) != 0; }
 
-/* The first three bytes of months in the languages of western Europe, and what else stands in such dates. */
+/* Of two letters the whole word, otherwise its beginning. */
 static bool begins_like(const char *word, size_t n, const char *const *known)
 {
     for (; *known != NULL; known++) {
@@ -251,6 +251,7 @@ static bool begins_like(const char *word, size_t n, const char *const *known)
 
 bool kn_date_has_month_name(const char *bytes, size_t n_bytes)
 {
+    /* how months begin in the languages of western Europe, and what else stands in such dates */
     static const char *const months[] = {"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
                                          "nov", "dec", "mai", "okt", "dez", "mär", "fév", "fev", "avr", "jui",
                                          "aoû", "aou", "déc", "ene", "abr", "ago", "dic", "gen", "mag", "giu",
