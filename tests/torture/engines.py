@@ -309,11 +309,17 @@ def read_text(name):
         return file.read()
 
 
+def spelled(cell):
+    """A cell of a Parquet release as CSV has it: whole numbers without a fraction, whatever their column's type is."""
+    whole = isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e17
+    return "" if cell is None else str(int(cell) if whole else cell)
+
+
 def parquet_text():
     """A Parquet release as the CSV file that it stands for."""
     from pyarrow import parquet
     table = parquet.read_table("r.parquet")
-    columns = [["" if cell is None else str(cell) for cell in column.to_pylist()] for column in table.columns]
+    columns = [[spelled(cell) for cell in column.to_pylist()] for column in table.columns]
     return write_rows(zip(*columns), ",", table.column_names)
 
 
