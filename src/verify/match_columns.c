@@ -75,8 +75,8 @@ static void rank_released(text_ranks *ranks, const kn_meaning *meaning, uint32_t
               find_position(ranks, nodes->last[node], true));
         if (node == nodes->root) widen(ranks, released, 0, ranks->n);
     }
-    if (!tree && !isnan(text->number))
-        widen(ranks, released, find_position(ranks, text->number, false), find_position(ranks, text->number, true));
+    if (!tree && !isnan(text->position))
+        widen(ranks, released, find_position(ranks, text->position, false), find_position(ranks, text->position, true));
     if (!tree && !isnan(text->low))
         widen(ranks, released, find_position(ranks, text->low, false), find_position(ranks, text->high, true));
     for (uint32_t i = 0; i < text->n_members; i++) {

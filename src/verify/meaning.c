@@ -463,6 +463,8 @@ static kn_status read_released(kn_meaning *meaning, kn_released_text *text, cons
     text->same = kn_text_find(meaning->original_column, bytes, n_bytes);
     text->everything = n_bytes == 1 && bytes[0] == '*';
     text->missing = read_text(&text->number, meaning, &meaning->reading, bytes, n_bytes) == KN_TEXT_MISSING;
+    text->position = text->number;
+    if (meaning->tree == NULL && is_ordered(meaning)) text->position = domain_position(meaning, bytes, n_bytes);
     if (meaning->tree != NULL) {
         KN_TRY(read_labels(meaning, text, index, bytes, n_bytes, err));
         /* a label that happens to be a word for nothing is the label */

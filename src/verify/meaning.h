@@ -23,6 +23,7 @@ typedef struct kn_released_text {
     bool masked;                      /* 130** */
     uint32_t same;                    /* original text with the same bytes, or KN_NONE */
     double number;                    /* NAN when it is none */
+    double position;                  /* where that stands among the original's positions */
     double low, high;                 /* interval, both ends included; NAN when it is none */
     uint32_t first_node, n_nodes;     /* tree nodes with that label */
     uint32_t first_member, n_members; /* of a set, as original texts, ascending */

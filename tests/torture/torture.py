@@ -30,7 +30,14 @@ import draw  # noqa: E402
 import engines  # noqa: E402
 import shrink  # noqa: E402
 
-PATIENCE = 200  # seconds for one case
+PATIENCE = 200  # seconds for one case where nothing else is at work
+
+
+def patience():
+    """Whole seconds for one case, more of them while others have the processors."""
+    return int(PATIENCE * max(1, os.getloadavg()[0] / (os.cpu_count() or 1)))
+
+
 SCRATCH = "/dev/shm" if os.path.isdir("/dev/shm") else None
 BATCH = 250  # cases per process, so that a crash loses none and a leak shows as growth, not as an end
 
@@ -55,7 +62,7 @@ def run_case(case, program, others):
     """(end, problems, commands); in a folder of its own, which is the current one."""
     for name in os.listdir("."):
         os.unlink(name)
-    work = check.Check(case, program, others, PATIENCE)
+    work = check.Check(case, program, others, patience())
     try:
         end = work.run()
     except engines.Crash as crash:
@@ -69,7 +76,7 @@ def work(cases, program, out):
     """In a process of its own: what run_case() tells of every case, pickled."""
     others = Others(pathlib.Path(program).parent / "bindings/python")
     for case in cases:
-        signal.alarm(PATIENCE)
+        signal.alarm(patience())
         out.write(pickle.dumps(run_case(case, program, others)))
         out.flush()
     others.end()
