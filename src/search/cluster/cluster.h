@@ -147,12 +147,17 @@ typedef enum kn_cluster_way {
 } kn_cluster_way;
 
 typedef struct kn_cluster_site {
-    uint32_t n, capacity;     /* records */
-    uint32_t *record;         /* of the block */
-    kn_lanes *lanes;          /* n * n_vectors */
+    uint32_t n, capacity; /* records */
+    uint32_t *record;     /* of the block */
+    kn_lanes *lanes;      /* n * n_vectors */
+    uint16_t *chunks; /* [chunk][lane][record of the chunk]: the same for scans; of a set, the number of the value */
     kn_lanes *without, *tail; /* n * n_vectors: its group without this record; scratch */
     uint8_t *is_spare;        /* its group has the same pattern without it; then it has no `without` */
-    int32_t *without_price, *joined_price;
+    int32_t *without_price;
+    int16_t *joined_price;                     /* building: of the group that grows */
+    uint16_t *held;                            /* [chunk][set][record of the chunk]: it has the record's value */
+    uint32_t *n_values;                        /* of each set, in it */
+    int32_t n_held;                            /* of its members, the values of so many are marked */
     int32_t least_without[KN_SITE_GROUPS + 1]; /* of a group's records */
     kn_site_joined *joined;                    /* refining: [record][group] */
     uint32_t first_donor;                      /* records from here on have a class of their own to stay in */
@@ -206,6 +211,7 @@ typedef struct kn_cluster_block {
     uint32_t n_classes, class_capacity;
     kn_cluster_class *classes;
     uint32_t n_lanes;           /* of the class arrays: equal, least and union lanes */
+    uint32_t n_lanes_site;      /* of the site's chunks: equal and least lanes, one for each set */
     kn_lanes *patterns;         /* class_capacity * n_vectors */
     uint16_t *centre;           /* [chunk][lane][class of the chunk]: the same for scans, sets folded */
     uint16_t *price16, *factor; /* for the gate of the scan */

@@ -31,23 +31,27 @@ static uint32_t most_site_records(const kn_cluster_problem *problem)
     return 4 * problem->k > KN_SITE_RECORDS ? 4 * problem->k : KN_SITE_RECORDS;
 }
 
-static kn_status site_new(kn_cluster_site *site, kn_owner *memory, size_t n, size_t n_vectors, size_t n_equal,
-                          size_t n_homes, kn_error *err)
+static kn_status site_new(kn_cluster_site *site, kn_owner *memory, size_t n, size_t n_vectors,
+                          const kn_cluster_problem *problem, size_t n_homes, kn_error *err)
 {
     kn_status status = KN_OK;
-    size_t n_words = (n + 63) / 64;
+    size_t n_words = (n + 63) / 64, n_sets = problem->n_sets, n_equal = problem->n_equal;
+    size_t n_lanes = n_equal + 2 * problem->n_ranges + n_sets;
     site->capacity = (uint32_t)n;
     KN_OWN(memory, site->home_class, n_homes);
     KN_OWN(memory, site->home_lane, n_vectors * KN_LANES);
     KN_OWN_ALIGNED(memory, site->home_centre, (n_homes + KN_CHUNK) * n_vectors * KN_LANES);
     KN_OWN(memory, site->record, n);
     KN_OWN_ALIGNED(memory, site->lanes, n * n_vectors);
+    KN_OWN_ALIGNED(memory, site->chunks, (n + KN_CHUNK) * n_lanes);
+    KN_OWN_ALIGNED(memory, site->held, (n + KN_CHUNK) * n_sets);
+    KN_OWN_ALIGNED(memory, site->joined_price, n + KN_CHUNK);
+    KN_OWN(memory, site->n_values, n_sets);
     KN_OWN_ALIGNED(memory, site->without, n * n_vectors);
     KN_OWN_ALIGNED(memory, site->tail, n * n_vectors);
     KN_OWN_ALIGNED(memory, site->pattern, (KN_SITE_GROUPS + 1) * n_vectors);
     KN_OWN(memory, site->is_spare, n);
     KN_OWN(memory, site->without_price, n);
-    KN_OWN(memory, site->joined_price, n);
     KN_OWN_RAW(memory, site->joined, n * KN_SITE_GROUPS);
     KN_OWN(memory, site->checked, n);
     KN_OWN(memory, site->outside_price, n);
@@ -144,7 +148,7 @@ kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem 
     }
     KN_TRY(class_memory(block, n_lanes, n_vectors, err));
     KN_TRY(site_new(&block->site, &block->memory, n < most_site_records(problem) ? n : most_site_records(problem),
-                    n_vectors, problem->n_equal, n < KN_SITE_HOMES ? n : KN_SITE_HOMES, err));
+                    n_vectors, problem, n < KN_SITE_HOMES ? n : KN_SITE_HOMES, err));
     *out = block;
     block = NULL;
 done:
@@ -214,6 +218,7 @@ static void load_vectors(kn_cluster_block *block)
     block->n_vectors_least = block->n_vectors_equal + vectors(2 * problem->n_ranges);
     block->n_vectors = block->n_vectors_least + vectors(n_union);
     block->n_lanes = block->n_equal + 2 * problem->n_ranges + n_folded;
+    block->n_lanes_site = block->n_equal + 2 * problem->n_ranges + problem->n_sets;
     size_t width = block->n_vectors * KN_LANES;
     memset(block->lanes, 0, (size_t)n * block->n_vectors * sizeof *block->lanes);
     uint16_t *lanes = (uint16_t *)block->lanes;

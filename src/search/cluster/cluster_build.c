@@ -13,29 +13,92 @@ enum {
 };
 enum { LEAST_SEVERAL = 5 }; /* records that are taken at once rather than one by one */
 
-/* What each record left would make of the group's price, into joined_price; returns the place of the least, the first
- * of them from a random place on. Prices only rise while a group grows (`monotone`), so the last known one is a lower
- * bound, and most records need no second look. */
-static uint32_t price_left(kn_cluster_block *block, uint32_t g, uint32_t n_left, uint32_t from, int32_t spread)
+/* Marks the records of the site whose values the growing group has, set by set. A record has one value of each, so
+ * that joining adds one or none. */
+static void mark_held(kn_cluster_block *block, uint32_t x)
 {
     kn_cluster_site *site = &block->site;
-    bool monotone = block->problem->monotone;
-    int32_t least = INT32_MAX;
+    const uint32_t n_sets = block->problem->n_sets, n_before = block->n_lanes_site - n_sets;
+    for (uint32_t s = 0; s < n_sets; s++) {
+        if (*site_held(block, s, x)) continue;
+        const uint16_t value = *site_chunk_lane(block, n_before + s, x);
+        site->n_values[s]++;
+        for (uint32_t first = 0; first < site->n; first += KN_CHUNK) {
+            const kn_lanes *values = (const kn_lanes *)(const void *)site_chunk_lane(block, n_before + s, first);
+            kn_lanes *held = (kn_lanes *)(void *)site_held(block, s, first);
+            held[0] |= (kn_lanes)(values[0] == value);
+            held[1] |= (kn_lanes)(values[1] == value);
+        }
+    }
+}
+
+/* Adds what sets will cost once the records of a chunk have joined: one of two prices. */
+static void price_sets(const kn_cluster_block *block, uint32_t first, const kn_lanes *chunk, kn_lanes price[2])
+{
+    const kn_cluster_site *site = &block->site;
+    for (uint32_t s = 0; s < block->problem->n_sets; s++) {
+        const kn_cluster_set *set = &block->problem->sets[s];
+        const uint32_t n = site->n_values[s];
+        if (n > set->max_members) continue;
+        const uint16_t same = (uint16_t)set_units(set, n), one_more = (uint16_t)set_units(set, n + 1);
+        const kn_lanes *held = (const kn_lanes *)(const void *)site_held(block, s, first);
+        for (uint32_t half = 0; half < 2; half++) {
+            price[half] += (held[half] & same) | (~held[half] & one_more);
+            if (set->n_equal == 0) continue;
+            kn_lanes of_group = scan_group(block, s, chunk + half);
+            price[half] -= n < set->max_members ? of_group : of_group & held[half];
+        }
+    }
+}
+
+/* What each record of the site would make of the group's price, into joined_price. */
+static void price_all(kn_cluster_block *block, uint32_t g)
+{
+    kn_cluster_site *site = &block->site;
+    const uint32_t record = site->record[site->members[g][0]];
+    while (site->n_held < site->size[g]) mark_held(block, site->members[g][site->n_held++]);
+    scan_begin_without_sets(block, site_pattern(block, g), record);
+    for (uint32_t first = 0; first < site->n; first += KN_CHUNK) {
+        const kn_lanes *chunk = (const kn_lanes *)(const void *)site_chunk_lane(block, 0, first);
+        kn_lanes *price = (kn_lanes *)(void *)(site->joined_price + first);
+        scan_without_sets(block, chunk, block->base[record], price);
+        price_sets(block, first, chunk, price);
+    }
+}
+
+static void forget_held(kn_cluster_block *block)
+{
+    kn_cluster_site *site = &block->site;
+    const uint32_t n_sets = block->problem->n_sets, n_chunks = (site->n + KN_CHUNK - 1) / KN_CHUNK;
+    memset(site->held, 0, (size_t)n_chunks * KN_CHUNK * n_sets * sizeof *site->held);
+    memset(site->n_values, 0, n_sets * sizeof *site->n_values);
+    site->n_held = 0;
+}
+
+/* The place of the record left that raises the group's price least, the first of them from a random place on; *least is
+ * the price. */
+static uint32_t find_least(kn_cluster_block *block, uint32_t g, uint32_t n_left, uint32_t from, int32_t spread,
+                           int32_t *least)
+{
+    const kn_cluster_site *site = &block->site;
     uint32_t best = from;
+    *least = INT32_MAX;
+    price_all(block, g);
     for (uint32_t step = 0, y = from; step < n_left; step++, y = y + 1 == n_left ? 0 : y + 1) {
         uint32_t x = site->left[y];
-        if (monotone && site->joined_price[x] >= least) continue;
-        int32_t price = price_joined(block, site_pattern(block, g), x);
+        int32_t price = site->joined_price[x];
+        if (price >= *least) continue;
         if (spread > 0) price += spread * (int32_t)kn_cluster_counted_like(block, site->record[x]);
-        site->joined_price[x] = price;
-        if (price >= least) continue;
-        least = price;
+        if (price >= *least) continue;
+        *least = price;
         best = y;
     }
+    assert(spread > 0 || *least == price_joined(block, site_pattern(block, g), site->left[best]));
     return best;
 }
 
-/* Takes records that leave the group's price as it is, up to k persons or (`all`) every one of them. */
+/* Takes records that leave the group's price as it is, up to k persons or (`all`) every one of them. After
+ * find_least. */
 static void take_free(kn_cluster_block *block, uint32_t g, uint32_t *n_left, uint32_t from, bool all)
 {
     kn_cluster_site *site = &block->site;
@@ -44,8 +107,7 @@ static void take_free(kn_cluster_block *block, uint32_t g, uint32_t *n_left, uin
     for (uint32_t step = 0, y = from; step < n; step++, y = y + 1 == n ? 0 : y + 1) {
         uint32_t x = site->left[y];
         if (site->joined_price[x] > price || !(all || site->persons[g] < k)) continue;
-        site->joined_price[x] = price_joined(block, site_pattern(block, g), x);
-        if (site->joined_price[x] > price) continue;
+        if (price_joined(block, site_pattern(block, g), x) > price) continue;
         kn_site_group_add(block, g, x);
         site->left[y] = KN_NONE;
     }
@@ -55,7 +117,7 @@ static void take_free(kn_cluster_block *block, uint32_t g, uint32_t *n_left, uin
 }
 
 /* Sifts the number at the root of a heap, the greatest price first, down to its place. */
-static void sift_down(const int32_t *price, uint32_t *heap, uint32_t n)
+static void sift_down(const int16_t *price, uint32_t *heap, uint32_t n)
 {
     uint32_t at = 0, moving = heap[0];
     for (uint32_t child; (child = 2 * at + 1) < n; at = child) {
@@ -72,13 +134,11 @@ static void take_several(kn_cluster_block *block, uint32_t g, uint32_t *n_left, 
 {
     kn_cluster_site *site = &block->site;
     uint32_t n = *n_left, n_kept = 0, *best = site->matches, from = kn_rng_below(&block->rng, n);
-    const bool monotone = block->problem->monotone;
+    price_all(block, g);
     memset(site->taken, 0, site->n);
     for (uint32_t step = 0, y = from; step < n; step++, y = y + 1 == n ? 0 : y + 1) {
         uint32_t x = site->left[y];
         bool full = step >= n_wanted;
-        if (monotone && full && site->joined_price[x] >= site->joined_price[best[0]]) continue;
-        site->joined_price[x] = price_joined(block, site_pattern(block, g), x);
         if (!full) {
             uint32_t at = step;
             for (; at > 0 && site->joined_price[best[(at - 1) / 2]] < site->joined_price[x]; at = (at - 1) / 2)
@@ -105,8 +165,8 @@ static void grow_group(kn_cluster_block *block, uint32_t g, uint32_t *n_left, in
 {
     kn_cluster_site *site = &block->site;
     bool counts_only = block->problem->counts_only, all = kn_rng_next(&block->rng) % TAKE_ALL_FREE == 0, holds;
-    for (uint32_t y = 0; y < *n_left; y++) site->joined_price[site->left[y]] = INT32_MIN;
     kn_site_group_count(block, g);
+    forget_held(block);
     int32_t part = 2 << kn_rng_below(&block->rng, 3);
     while (*n_left > 0 && (!(holds = kn_site_group_counted_holds(block, g)) || all)) {
         int32_t n_several = ((int32_t)block->problem->k - site->persons[g]) / part;
@@ -116,8 +176,9 @@ static void grow_group(kn_cluster_block *block, uint32_t g, uint32_t *n_left, in
         }
         uint32_t from = kn_rng_below(&block->rng, *n_left), best = from;
         if (holds || counts_only || kn_rng_below(&block->rng, TAKE_ANY_RECORD) > 0) {
-            best = price_left(block, g, *n_left, from, spread);
-            bool is_free = site->joined_price[site->left[best]] <= site->price[g];
+            int32_t least;
+            best = find_least(block, g, *n_left, from, spread, &least);
+            bool is_free = least <= site->price[g];
             if (holds && !is_free) return;
             if (is_free && counts_only) {
                 take_free(block, g, n_left, from, all);
@@ -182,6 +243,19 @@ static bool wants_group(kn_cluster_block *block, uint32_t n_left)
     return n_homeless > 0 && site->first_donor < site->n && kn_rng_below(&block->rng, block->problem->k) < n_persons;
 }
 
+/* The record's lanes for scans; its bit in each set as a number. */
+static void unpack_record(kn_cluster_block *block, uint32_t x)
+{
+    const kn_cluster_problem *problem = block->problem;
+    const uint16_t *bits = (const uint16_t *)(site_lanes(block, x) + block->n_vectors_least);
+    uint16_t *values = lanes_unpack(block, site_lanes(block, x), site_chunk_lane(block, 0, x), KN_CHUNK);
+    for (uint32_t s = 0; s < problem->n_sets; s++, values += KN_CHUNK) {
+        uint32_t j = problem->sets[s].first_lane;
+        while (bits[j] == 0) j++;
+        *values = (uint16_t)(j * KN_LANES + (uint32_t)__builtin_ctz(bits[j]));
+    }
+}
+
 bool kn_site_build(kn_cluster_block *block, uint32_t max_suppressed, int64_t most)
 {
     kn_cluster_site *site = &block->site;
@@ -190,6 +264,7 @@ bool kn_site_build(kn_cluster_block *block, uint32_t max_suppressed, int64_t mos
     bool by_seed = toss_coin(block) && (problem->n_ranges + problem->n_sets == 0 || toss_coin(block));
     kn_site_start(block);
     for (uint32_t x = 0; x < site->n; x++) {
+        unpack_record(block, x);
         site->left[x] = x;
         n_persons += site_person(block, x);
     }

@@ -28,16 +28,24 @@ KN_INLINE uint32_t lane_in_record(const kn_cluster_block *block, uint32_t j)
     return j < block->n_equal ? j : block->n_vectors_equal * KN_LANES + j - block->n_equal;
 }
 
-/* The vectors of a record or a pattern as the lanes of the class arrays: one value each, `stride` apart. */
+/* The vectors of a record or a pattern as the lanes of the class arrays, one value each, `stride` apart: those that are
+ * no set's; returns where the next would stand. */
+KN_INLINE uint16_t *lanes_unpack(const kn_cluster_block *block, const kn_lanes *lanes, uint16_t *values, size_t stride)
+{
+    const uint16_t *from = (const uint16_t *)lanes;
+    uint32_t n = block->n_equal + 2 * block->problem->n_ranges;
+    for (uint32_t j = 0; j < n; j++, values += stride) *values = from[lane_in_record(block, j)];
+    return values;
+}
+
+/* And then those of sets, folded. */
 KN_INLINE void lanes_fold(const kn_cluster_block *block, const kn_lanes *lanes, uint16_t *values, size_t stride)
 {
     const kn_cluster_problem *problem = block->problem;
-    const uint16_t *from = (const uint16_t *)lanes;
-    uint32_t n = block->n_equal + 2 * problem->n_ranges;
-    for (uint32_t j = 0; j < n; j++, values += stride) *values = from[lane_in_record(block, j)];
+    values = lanes_unpack(block, lanes, values, stride);
     for (uint32_t s = 0; s < problem->n_sets; s++) {
         const kn_cluster_set *set = &problem->sets[s];
-        from = (const uint16_t *)(lanes + block->n_vectors_least) + set->first_lane;
+        const uint16_t *from = (const uint16_t *)(lanes + block->n_vectors_least) + set->first_lane;
         for (uint32_t j = 0; j < set->n_folded; j++, values += stride) {
             uint16_t bits = from[j];
             for (uint32_t l = j + set->n_folded; l < set->n_lanes; l += set->n_folded) bits |= from[l];
@@ -182,6 +190,13 @@ KN_INLINE int32_t price_of_group(const kn_cluster_block *block, uint32_t s, cons
     return price;
 }
 
+/* What a set of so many values costs by itself; where it is a group, its equal lanes have the price. */
+KN_INLINE int32_t set_units(const kn_cluster_set *set, uint32_t n_values)
+{
+    uint32_t span = (n_values - 1) * set->step;
+    return n_values > set->max_members ? 0 : (int32_t)(span * set->factor >> 16) + (span > 0 ? set->jump : 0);
+}
+
 /* A set of many values, or with groups. */
 KN_INLINE int32_t price_of_wide_set(const kn_cluster_block *block, uint32_t s, const kn_lanes *a, const kn_lanes *b,
                                     uint32_t record)
@@ -189,10 +204,9 @@ KN_INLINE int32_t price_of_wide_set(const kn_cluster_block *block, uint32_t s, c
     const kn_cluster_set *set = &block->problem->sets[s];
     const uint16_t *one = (const uint16_t *)(a + block->n_vectors_least) + set->first_lane;
     const uint16_t *other = (const uint16_t *)(b + block->n_vectors_least) + set->first_lane;
-    uint32_t n_bits = lanes_count_joined(one, other, set->n_lanes), span = (n_bits - 1) * set->step;
-    if (n_bits > set->max_members) return 0;
-    int32_t price = (int32_t)(span * set->factor >> 16) + (span > 0 ? set->jump : 0);
-    return set->n_equal > 0 ? price - price_of_group(block, s, a, b, record) : price;
+    uint32_t n_bits = lanes_count_joined(one, other, set->n_lanes);
+    int32_t price = set_units(set, n_bits);
+    return set->n_equal > 0 && n_bits <= set->max_members ? price - price_of_group(block, s, a, b, record) : price;
 }
 
 /* The prices of ranges and of sets of one lane, lane by lane. */
@@ -237,13 +251,12 @@ KN_INLINE int32_t lanes_price(const kn_cluster_block *block, const kn_lanes *pat
 
 /* --- One key against the classes -------------------------------------------------------------------------------- */
 
-/* Makes `lanes` (a record's or a class's pattern), seen by `record`, the key of the next scan. */
-KN_INLINE void scan_begin(kn_cluster_block *block, const kn_lanes *lanes, uint32_t record)
+/* The first n_lanes of block->folded, seen by `record`, are the key of the next scan. */
+KN_INLINE void scan_spread(kn_cluster_block *block, uint32_t n_lanes, uint32_t record)
 {
     const uint16_t *weight = (const uint16_t *)record_weight(block, record);
     block->key_total = 0;
-    lanes_fold(block, lanes, block->folded, 1);
-    for (uint32_t j = 0; j < block->n_lanes; j++) {
+    for (uint32_t j = 0; j < n_lanes; j++) {
         uint16_t value = block->folded[j];
         if (j < block->n_equal) {
             if (value == KN_STAR) value = KN_NO_LANE;
@@ -252,6 +265,20 @@ KN_INLINE void scan_begin(kn_cluster_block *block, const kn_lanes *lanes, uint32
         }
         block->key[j] = (kn_lanes){0} + value;
     }
+}
+
+/* Makes `lanes` (a record's or a class's pattern), seen by `record`, the key of the next scan. */
+KN_INLINE void scan_begin(kn_cluster_block *block, const kn_lanes *lanes, uint32_t record)
+{
+    lanes_fold(block, lanes, block->folded, 1);
+    scan_spread(block, block->n_lanes, record);
+}
+
+/* The same without the lanes of sets. */
+KN_INLINE void scan_begin_without_sets(kn_cluster_block *block, const kn_lanes *lanes, uint32_t record)
+{
+    lanes_unpack(block, lanes, block->folded, 1);
+    scan_spread(block, block->n_equal + 2 * block->problem->n_ranges, record);
 }
 
 /* As price_of_group, of one half of a chunk, whose equal lanes begin at `centre`, once the key has joined. */
@@ -279,12 +306,20 @@ KN_INLINE kn_lanes scan_set(const kn_cluster_block *block, uint32_t s, const kn_
     return (price - scan_group(block, s, first)) & (kn_lanes)(n_bits <= (uint16_t)set->max_members);
 }
 
-/* Adds what the ranges and sets of a chunk, whose lanes begin at `first`, will cost once the key has joined. */
-KN_INLINE void scan_ranges_and_sets(const kn_cluster_block *block, const kn_lanes *first, kn_lanes price[2])
+/* Prices of the KN_CHUNK classes or records whose lanes begin at `first` once the key, which pays `base` anyhow, has
+ * joined them; garbage where there is none. Without what sets cost. */
+KN_INLINE void scan_without_sets(const kn_cluster_block *block, const kn_lanes *first, int32_t base, kn_lanes price[2])
 {
     const kn_cluster_problem *problem = block->problem;
-    const kn_lanes *key = block->key + block->n_equal, *centre = first + 2 * (size_t)block->n_equal;
-    kn_lanes low = price[0], high = price[1];
+    const kn_lanes *key = block->key, *centre = first;
+    kn_lanes low = (kn_lanes){0}, high = low;
+    for (uint32_t j = 0; j < block->n_equal; j++, centre += 2) {
+        low += block->key_weight[j] & (kn_lanes)(centre[0] == key[j]);
+        high += block->key_weight[j] & (kn_lanes)(centre[1] == key[j]);
+    }
+    low = (uint16_t)(base + block->key_total) - low;
+    high = (uint16_t)(base + block->key_total) - high;
+    key += block->n_equal;
     for (uint32_t r = 0; r < problem->n_ranges; r++, centre += 4, key += 2) {
         const kn_cluster_range *range = &problem->ranges[r];
         kn_lanes span = (uint16_t)KN_STAR - lanes_least(centre[0], key[0]) - lanes_least(centre[2], key[1]);
@@ -292,32 +327,33 @@ KN_INLINE void scan_ranges_and_sets(const kn_cluster_block *block, const kn_lane
         span = (uint16_t)KN_STAR - lanes_least(centre[1], key[0]) - lanes_least(centre[3], key[1]);
         high += scan_span(span, range->factor, range->jump);
     }
+    price[0] = low;
+    price[1] = high;
+}
+
+/* Adds what the sets of a chunk of classes, whose lanes begin at `first`, will cost once the key has joined. */
+KN_INLINE void scan_sets(const kn_cluster_block *block, const kn_lanes *first, kn_lanes price[2])
+{
+    const kn_cluster_problem *problem = block->problem;
+    const uint32_t n_before = block->n_equal + 2 * problem->n_ranges;
+    const kn_lanes *key = block->key + n_before, *centre = first + 2 * (size_t)n_before;
     for (uint32_t s = 0; s < problem->n_sets; s++) {
         kn_lanes bits_low = (kn_lanes){0}, bits_high = bits_low;
         for (uint32_t t = 0; t < problem->sets[s].n_folded; t++, centre += 2, key++) {
             bits_low += count_in_bytes(centre[0] | *key); /* at most KN_FOLDED_LANES times eight */
             bits_high += count_in_bytes(centre[1] | *key);
         }
-        low += scan_set(block, s, first, add_bytes(bits_low));
-        high += scan_set(block, s, first + 1, add_bytes(bits_high));
+        price[0] += scan_set(block, s, first, add_bytes(bits_low));
+        price[1] += scan_set(block, s, first + 1, add_bytes(bits_high));
     }
-    price[0] = low;
-    price[1] = high;
 }
 
-/* Prices of the KN_CHUNK classes from `first` on once the key, which pays `base` anyhow, has joined them; garbage
- * where there is no class. */
+/* Prices of the KN_CHUNK classes from `first` on. */
 KN_INLINE void scan_prices(const kn_cluster_block *block, uint32_t first, int32_t base, kn_lanes price[2])
 {
-    const kn_lanes *centre = (const kn_lanes *)(const void *)centre_lane(block, 0, first), *key = block->key;
-    kn_lanes low = (kn_lanes){0}, high = low;
-    for (uint32_t j = 0; j < block->n_equal; j++, centre += 2) {
-        low += block->key_weight[j] & (kn_lanes)(centre[0] == key[j]);
-        high += block->key_weight[j] & (kn_lanes)(centre[1] == key[j]);
-    }
-    price[0] = (uint16_t)(base + block->key_total) - low;
-    price[1] = (uint16_t)(base + block->key_total) - high;
-    if (block->n_lanes > block->n_equal) scan_ranges_and_sets(block, centre - 2 * (size_t)block->n_equal, price);
+    const kn_lanes *centre = (const kn_lanes *)(const void *)centre_lane(block, 0, first);
+    scan_without_sets(block, centre, base, price);
+    scan_sets(block, centre, price);
 }
 
 /* Bit 2j: lane j of a is not above lane j of b, as signed numbers. */

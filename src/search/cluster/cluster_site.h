@@ -21,6 +21,18 @@ KN_INLINE const kn_lanes *site_lanes(const kn_cluster_block *block, uint32_t x)
     return block->site.lanes + (size_t)x * block->n_vectors;
 }
 
+/* Lane j of record x in the site's chunks. */
+KN_INLINE uint16_t *site_chunk_lane(const kn_cluster_block *block, uint32_t j, uint32_t x)
+{
+    return block->site.chunks + ((size_t)(x / KN_CHUNK) * block->n_lanes_site + j) * KN_CHUNK + x % KN_CHUNK;
+}
+
+/* Whether the growing group has record x's value of set s: all bits are set. */
+KN_INLINE uint16_t *site_held(const kn_cluster_block *block, uint32_t s, uint32_t x)
+{
+    return block->site.held + ((size_t)(x / KN_CHUNK) * block->problem->n_sets + s) * KN_CHUNK + x % KN_CHUNK;
+}
+
 KN_INLINE kn_lanes *site_pattern(const kn_cluster_block *block, uint32_t g)
 {
     return block->site.pattern + (size_t)g * block->n_vectors;
