@@ -176,12 +176,22 @@ static kn_status find_end(uint32_t *code, const kn_domain *domain, const kn_buff
     return *code != domain->missing ? KN_OK : kn_error_set(err, KN_INPUT, "the missing value is in no interval");
 }
 
+/* A day as releases write it: a period where cells have a time of day. */
+static bool parse_day(double *from, double *to, const char *bytes, size_t n_bytes)
+{
+    kn_moment moment;
+    if (memchr(bytes, ':', n_bytes) != NULL || !kn_date_parse(&moment, bytes, n_bytes, KN_DATE_ISO)) return false;
+    *from = kn_moment_number(&moment);
+    *to = *from + 1;
+    return true;
+}
+
 /* A period of the calendar among the values: first .. past-1. */
 static bool place_period(uint32_t *first, uint32_t *past, const kn_domain *domain, const char *bytes, size_t n_bytes)
 {
     double from, to;
-    if (domain->column->type != KN_TYPE_DATE || domain->naming == KN_NAMES_ENDS) return false;
-    if (!kn_period_parse(&from, &to, bytes, n_bytes)) return false;
+    if (domain->column->type != KN_TYPE_DATE || domain->naming == KN_NAMES_ENDS || n_bytes == 0) return false;
+    if (!kn_period_parse(&from, &to, bytes, n_bytes) && !parse_day(&from, &to, bytes, n_bytes)) return false;
     *first = lower_bound(domain->column, from);
     *past = lower_bound(domain->column, to);
     return true;

@@ -339,6 +339,13 @@ void kn_released_cell_read(kn_released_cell *out, const kn_cell_reading *reading
     else out->kind = kind_of_word(reading, &out->value);
 }
 
+/* A day holds its times. */
+static bool day_covers(const kn_released_cell *cell, const kn_known_value *value)
+{
+    if (!cell->value.is_time || !value->is_time || memchr(cell->text.bytes, ':', cell->text.n) != NULL) return false;
+    return cell->value.time <= value->time && value->time < cell->value.time + 1;
+}
+
 bool kn_released_cell_covers(const kn_released_cell *cell, const kn_cell_reading *reading, const kn_known_value *value)
 {
     if (cell->kind == KN_CELL_ANY || value->is_missing) return true;
@@ -348,6 +355,7 @@ bool kn_released_cell_covers(const kn_released_cell *cell, const kn_cell_reading
     case KN_CELL_INTERVAL: return interval_covers(cell, reading, value);
     case KN_CELL_MASK: return mask_covers(cell->text, value->text);
     case KN_CELL_LABEL: return label_covers(cell, reading, value);
+    case KN_CELL_VALUE: return day_covers(cell, value);
     default: return false;
     }
 }

@@ -211,7 +211,9 @@ static kn_cell_kind cell_covered(uint64_t *covered, bool *is_strange, const know
     if (cell.kind == KN_CELL_LABEL) mark_label(covered, known, text);
     for (size_t at = 1; cell.kind == KN_CELL_SET && kn_released_set_next(&member, &cell, &at, scratch);)
         mark_value(covered, known, member);
-    bool by_comparing = cell.kind == KN_CELL_ANY || cell.kind == KN_CELL_INTERVAL || cell.kind == KN_CELL_MASK;
+    const bool may_be_day = cell.kind == KN_CELL_VALUE && known->reading.type == KN_TYPE_DATE;
+    bool by_comparing =
+        cell.kind == KN_CELL_ANY || cell.kind == KN_CELL_INTERVAL || cell.kind == KN_CELL_MASK || may_be_day;
     for (uint32_t v = 0; by_comparing && v < known->column->n_spellings; v++)
         if (kn_released_cell_covers(&cell, &known->reading, &known->values[v])) mark(covered, v);
     return cell.kind;

@@ -321,12 +321,16 @@ static double end_position(const kn_meaning *meaning, const label_index *index, 
     return leaf == KN_NONE ? (double)NAN : (double)leaf;
 }
 
-/* Where an end of an interval lies: a value, or a period of which `high` takes the last moment. */
+/* Where an end of an interval lies: a value, or a period of which `high` takes the last moment. A day is one, too,
+ * where cells have a time of day. */
 static double interval_end(const kn_meaning *meaning, const label_index *index, const char *bytes, size_t n_bytes,
                            bool high)
 {
     double position = end_position(meaning, index, bytes, n_bytes), start, end;
-    if (!isnan(position) || meaning->reading.type != KN_TYPE_DATE) return position;
+    if (meaning->reading.type != KN_TYPE_DATE) return position;
+    const bool is_day = !isnan(position) && !is_ordered(meaning) && memchr(bytes, ':', n_bytes) == NULL;
+    if (is_day && high) return nextafter(position + 1, position);
+    if (!isnan(position)) return position;
     if (!kn_period_read(&start, &end, bytes, n_bytes)) return NAN;
     return high ? nextafter(end, start) : start;
 }
