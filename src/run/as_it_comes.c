@@ -280,25 +280,24 @@ void kn_table_advice_free(kn_table_advice *advice)
     *advice = (kn_table_advice){0};
 }
 
-kn_status kn_column_null_words(uint64_t *n_cells, char word[KN_WORD_BYTES], const kn_column *column, uint32_t n_rows,
+kn_status kn_column_null_words(uint64_t *n_cells, kn_buffer *words, const kn_column *column, uint32_t n_rows,
                                kn_error *err)
 {
     kn_status status = KN_OK;
-    uint64_t *rows = NULL, most = 0;
+    uint64_t *rows = NULL;
     *n_cells = 0;
-    word[0] = '\0';
+    kn_buffer_clear(words);
     if (column->type != KN_TYPE_TEXT) goto done;
     KN_TRY(kn_column_spelling_rows(&rows, column, n_rows, err));
     for (uint32_t s = 0; s < column->n_spellings; s++) {
         size_t n;
         const char *bytes = kn_column_bytes(column, s, &n);
-        if (is_missing(column, s) || n >= KN_WORD_BYTES || !kn_is_null_word(bytes, n)) continue;
+        if (is_missing(column, s) || rows[s] == 0 || !kn_is_null_word(bytes, n)) continue;
+        if (*n_cells > 0) kn_buffer_text(words, "', '");
+        kn_buffer_append(words, bytes, n);
         *n_cells += rows[s];
-        if (rows[s] <= most) continue;
-        most = rows[s];
-        memcpy(word, bytes, n);
-        word[n] = '\0';
     }
+    if (words->failed) KN_FAIL(KN_RESOURCES, "out of memory");
 done:
     kn_free(rows);
     return status;

@@ -21,9 +21,8 @@ typedef struct kn_table_advice {
 kn_status kn_table_advise(kn_table_advice *out, const kn_table *table, kn_error *err);
 void kn_table_advice_free(kn_table_advice *advice);
 
-/* Cells of a text column that are words for nothing; the most frequent of them as it is spelled, in `word`. */
-enum { KN_WORD_BYTES = 16 };
-kn_status kn_column_null_words(uint64_t *n_cells, char word[KN_WORD_BYTES], const kn_column *column, uint32_t n_rows,
+/* Cells of a text column that are words for nothing, and the words as they are spelled: -', 'n/a. */
+kn_status kn_column_null_words(uint64_t *n_cells, kn_buffer *words, const kn_column *column, uint32_t n_rows,
                                kn_error *err);
 
 #endif

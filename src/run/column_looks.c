@@ -58,7 +58,8 @@ static const struct {
      "iban.|bic.|account|credit_card|credit card|creditcard_no|card_number|card number|license_plate|login|"
      "plate.|numberplate|konto|kreditkarte|compte.|carte bancaire|conto.|cuenta|tarjeta"},
     {KN_LOOKS_FREE_TEXT, KN_SAY_NAME_OF_FREE_TEXT,
-     "=notes|=note|comment|remark|free_text|freetext|free text|=description|bemerkung|kommentar|anmerkung|freitext|"
+     "notes.|=note|comment|remark|free_text|freetext|free text|=description|narrative|memo.|bemerkung|kommentar|"
+     "anmerkung|notiz|hinweise.|freitext|anamnese|epikrise|"
      "commentaire|remarque|commento|osservazioni|comentario|observaciones"},
     {KN_LOOKS_COORDINATE, KN_SAY_NAME_OF_COORDINATE,
      "lat.|lon.|lng.|long.|latitude|longitude|gps.|coord|koordinate|breitengrad|laengengrad|langengrad|latitudine|"
@@ -280,9 +281,9 @@ bool kn_column_is_postcode(const kn_column *column)
 /* --- How many cells have a value of their own
  * ------------------------------------------------------------------------- */
 
-static bool is_free_text(const kn_column *column)
+/* Different cells of at least that many bytes and blanks on average. */
+static bool has_sentences(const kn_column *column, uint64_t least_bytes, uint64_t least_blanks)
 {
-    enum { LONG_BYTES = 40, MANY_BLANKS = 5 };
     uint64_t n_cells = 0, n_bytes = 0, n_blanks = 0;
     for (uint32_t s = 0; s < column->n_spellings; s++) {
         size_t n;
@@ -292,7 +293,7 @@ static bool is_free_text(const kn_column *column)
         n_bytes += n;
         for (size_t i = 0; i < n; i++) n_blanks += text[i] == ' ';
     }
-    return n_cells > 2 && n_bytes >= n_cells * LONG_BYTES && n_blanks >= n_cells * MANY_BLANKS;
+    return n_cells > 2 && n_bytes >= n_cells * least_bytes && n_blanks >= n_cells * least_blanks;
 }
 
 /* Numbers without gaps, as files are numbered; not so postcodes. */
@@ -345,7 +346,7 @@ static kn_looks look_at_cells(const kn_column *column, uint32_t n_present, uint6
 {
     for (size_t i = 0; i < sizeof form_looks / sizeof *form_looks; i++)
         if (cells_have(column, form_looks[i].form)) return (kn_looks){form_looks[i].look, form_looks[i].reason};
-    if (column->type == KN_TYPE_TEXT && is_free_text(column))
+    if (column->type == KN_TYPE_TEXT && has_sentences(column, 40, 5))
         return (kn_looks){KN_LOOKS_FREE_TEXT, KN_SAY_CELLS_ARE_FREE_TEXT};
     return look_at_uniqueness(column, n_present, n_cells);
 }
@@ -366,10 +367,13 @@ kn_status kn_column_looks(kn_looks *out, const kn_column *column, uint32_t n_row
     *out = (kn_looks){KN_LOOKS_PLAIN, KN_SAY_NOTHING};
     KN_TRY(count_cells(&n_cells, column, n_rows, err));
     bool few_values = n_cells >= MANY_CELLS && n_present <= FEW_VALUES; /* "telephone: yes, no" is no phone number */
-    if (kn_name_is_id(column->name)) *out = (kn_looks){KN_LOOKS_PERSONAL, KN_SAY_NAME_OF_CASES};
-    else *out = look_at_name(column->name);
+    const bool numbers_places = kn_name_is_place(column->name) && (uint64_t)n_present * 2 <= n_cells;
+    if (kn_name_is_id(column->name) && !numbers_places) *out = (kn_looks){KN_LOOKS_PERSONAL, KN_SAY_NAME_OF_CASES};
+    else if (!kn_name_is_id(column->name)) *out = look_at_name(column->name);
     const bool is_name = out->reason == KN_SAY_NAME_OF_PERSON && n_present > 2; /* a few first names are names */
-    if (few_values && !is_name && out->reason != KN_SAY_NAME_OF_CASES)
+    const bool is_remark = out->look == KN_LOOKS_FREE_TEXT && has_sentences(column, 12, 1);  /* so are a few remarks */
+    const bool is_day = column->type == KN_TYPE_DATE && out->reason != KN_SAY_NAME_OF_CASES; /* of the last login */
+    if (is_day || (few_values && !is_name && !is_remark && out->reason != KN_SAY_NAME_OF_CASES))
         *out = (kn_looks){KN_LOOKS_PLAIN, KN_SAY_NOTHING};
     if (out->look == KN_LOOKS_PLAIN && n_cells > 0) *out = look_at_cells(column, n_present, n_cells);
 done:

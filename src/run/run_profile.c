@@ -151,13 +151,34 @@ static bool is_unnamed(const kn_input *input, uint32_t c)
 }
 
 /* People have several rows, and this column tells them apart. A number that two rows share may be a slip; that of a
- * case is meant. */
+ * case is meant; that of a doctor or a device is neither. */
 static bool numbers_people(const guess *g, const kn_column *column, uint32_t n_rows)
 {
     const uint64_t n_cells = n_rows - g->n_missing, n_present = column->n_values - (column->has_missing ? 1 : 0);
     if (g->role != KN_ROLE_IDENTIFIER || n_present < 2) return false;
+    if (kn_name_is_place(column->name) ||
+        kn_name_says(column->name, "doctor|physician|provider|consultant|arzt|device|visit|batch"))
+        return false;
     if (kn_name_is_id(column->name)) return n_present < n_cells;
     return g->numbers_people && n_present * 10 < n_cells * 9;
+}
+
+/* The first column that tells people apart, by its name if there is one; KN_NONE where a number of persons is different
+ * in every row: then nobody has several, and what repeats numbers something else. */
+static uint32_t person_column(const profile *about)
+{
+    const kn_table *table = about->input->table;
+    uint32_t found = KN_NONE;
+    bool is_said = false, one_row_each = false;
+    for (uint32_t c = 0; c < table->n_columns && !is_said; c++) {
+        const kn_column *column = &table->columns[c];
+        const bool says_person = kn_name_is_person(column->name) && kn_name_is_id(column->name);
+        one_row_each = one_row_each || (says_person && column->n_values == table->n_rows);
+        if (!numbers_people(&about->guesses[c], column, table->n_rows)) continue;
+        is_said = says_person;
+        if (is_said || found == KN_NONE) found = c;
+    }
+    return is_said || !one_row_each ? found : KN_NONE;
 }
 
 static kn_status guesses_make(profile *about, kn_error *err)
@@ -166,7 +187,6 @@ static kn_status guesses_make(profile *about, kn_error *err)
     kn_table *table = about->input->table;
     uint64_t *rows = NULL;
     KN_NEW(about->guesses, table->n_columns + 1);
-    about->person = KN_NONE;
     for (uint32_t c = 0; c < table->n_columns; c++) {
         const kn_column *column = &table->columns[c];
         guess *out = &about->guesses[c];
@@ -184,8 +204,8 @@ static kn_status guesses_make(profile *about, kn_error *err)
             if (kn_column_value(column, s) == column->n_values - 1) out->n_missing += rows[s];
         kn_free(rows);
         rows = NULL;
-        if (about->person == KN_NONE && numbers_people(out, column, table->n_rows)) about->person = c;
     }
+    about->person = person_column(about);
 done:
     kn_free(rows);
     return status;
@@ -680,6 +700,7 @@ static kn_status table_read_well(kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_table_advice advice = {0};
+    kn_buffer words = {0};
     uint64_t *rows = NULL;
     KN_TRY(table_read(input, NULL, err));
     KN_TRY(kn_table_advise(&advice, input->table, err));
@@ -693,17 +714,16 @@ static kn_status table_read_well(kn_input *input, kn_error *err)
     advice.has_misfits = false;
     for (uint32_t c = 0; c < input->table->n_columns; c++) {
         const kn_column *column = &input->table->columns[c];
-        char word[KN_WORD_BYTES];
         uint64_t n_cells;
         if (input->choices[c].type != KN_TYPE_AUTO) advice.types[c] = KN_TYPE_AUTO; /* somebody knows better */
         advice.has_misfits = advice.has_misfits || advice.types[c] != KN_TYPE_AUTO;
-        KN_TRY(kn_column_null_words(&n_cells, word, column, input->table->n_rows, err));
+        KN_TRY(kn_column_null_words(&n_cells, &words, column, input->table->n_rows, err));
         if (advice.types[c] != KN_TYPE_AUTO)
             kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_NEARLY_TYPE, kn_piece_text(column->name),
                                                        kn_piece_text(kn_type_name(advice.types[c]))));
         else if (n_cells > 0 && !input->redact)
             kn_sentences_add(&input->warnings,
-                             KN_SAID(KN_SAY_NULL_WORDS, kn_piece_text(column->name), kn_piece_text(word),
+                             KN_SAID(KN_SAY_NULL_WORDS, kn_piece_text(column->name), kn_piece_text(words.bytes),
                                      kn_piece_number("%llu", (unsigned long long)n_cells)));
         if (advice.types[c] != KN_TYPE_DATE) continue;
         KN_TRY(kn_column_spelling_rows(&rows, column, input->table->n_rows, err));
@@ -719,6 +739,7 @@ static kn_status table_read_well(kn_input *input, kn_error *err)
     KN_TRY(kn_input_notice(input, err));
 done:
     kn_free(rows);
+    kn_buffer_free(&words);
     kn_table_advice_free(&advice);
     return status;
 }

@@ -57,15 +57,31 @@ bool kn_name_says(const char *name, const char *words)
 
 bool kn_name_is_id(const char *name)
 {
-    static const char *const ends[] = {"_id", "_nr", "-id", " id", " nr", "Id", "ID"};
+    static const char *const ends[] = {"_id", "_nr", "-id", "-nr", " id", " nr", ".nr", "Id", "ID", "Nr"};
     size_t n = strlen(name);
-    if (kn_name_says(name, "=id|=nr|=key|uuid.|guid.|=pk|=rowid")) return true;
+    if (kn_name_says(name, "=id|=nr|=key|uuid.|guid.|=pk|=rowid|patid|=pid")) return true;
+    while (n > 1 && (name[n - 1] == '.' || name[n - 1] == ' ')) n--; /* Pat.-Nr. */
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         size_t n_end = strlen(ends[i]);
-        bool exact = ends[i][0] == 'I';
-        if (n > n_end && (exact ? strcmp : strcasecmp)(name + n - n_end, ends[i]) == 0) return true;
+        bool exact = isupper((unsigned char)ends[i][0]);
+        if (n > n_end && (exact ? strncmp : strncasecmp)(name + n - n_end, ends[i], n_end) == 0) return true;
     }
     return false;
+}
+
+bool kn_name_is_place(const char *name)
+{
+    return kn_name_says(name,
+                        "site|center|centre|zentrum|hospital|krankenhaus|clinic|klinik|ward|station|department|dept|"
+                        "abteilung|practice|praxis|school|schule|class|region|district|bezirk|county|country|"
+                        "state|city|town|ort.|branch|filiale|study|studie|trial|product");
+}
+
+bool kn_name_is_person(const char *name)
+{
+    return kn_name_says(name, "patient|pat.|patid|person|pers.|persnr|subj|client|customer|member|employee|staff|user|"
+                              "student|pupil|resident|participant|respondent|insured|citizen|proband|kunde|mitarbeiter|"
+                              "mitglied|versicherte|schueler|paziente|paciente|cliente|mrn.|ssn.|nhs.");
 }
 
 bool kn_name_is_date(const char *name)

@@ -7,8 +7,10 @@
 /* Whether a column's name says so: `words` are parted by '|'. "x" stands at the beginning of a part of the name, or
  * anywhere when it has five letters; "x." is a whole part; "=x" the whole name. */
 bool kn_name_says(const char *name, const char *words);
-/* The name of a number that is given to persons or cases: id, patient_id, patientId, nr. */
+/* The name of a number that is given to persons or cases: id, patient_id, patientId, nr, Pat.-Nr. */
 bool kn_name_is_id(const char *name);
+bool kn_name_is_person(const char *name); /* patient, customer */
+bool kn_name_is_place(const char *name);  /* where people are treated or taught: site, ward, school */
 bool kn_name_is_date(const char *name);
 bool kn_name_is_age(const char *name);
 bool kn_name_is_postcode(const char *name);
