@@ -35,6 +35,9 @@ document.querySelectorAll('body *').forEach(function (e) {
   if (e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1 && (cuts === 'hidden' || cuts === 'clip'))
     unseen.push('cut off: ' + e.textContent.slice(0, 80));
 });
+document.querySelectorAll('caption').forEach(function (caption) {
+  if (caption.getBoundingClientRect().right > window.innerWidth + 1) unseen.push('runs off: ' + caption.textContent);
+});
 document.querySelectorAll('svg').forEach(function (svg) {
   var frame = svg.getBoundingClientRect(), seen = [];
   svg.querySelectorAll('text').forEach(function (text) {
@@ -48,6 +51,16 @@ document.querySelectorAll('svg').forEach(function (svg) {
       if (wide > 2 && high > box.height / 3) unseen.push('one over the other: ' + other.text + ' / ' + text.textContent);
     });
     seen.push({box: box, text: text.textContent});
+  });
+  svg.querySelectorAll('path.axis').forEach(function (line) {
+    var place = line.getScreenCTM(), length = line.getTotalLength();
+    for (var step = 1; step < 20; step++) {
+      var at = line.getPointAtLength(length * step / 20).matrixTransform(place);
+      seen.forEach(function (other) {
+        if (at.x > other.box.left + 1 && at.x < other.box.right - 1 && at.y > other.box.top + 2 && at.y < other.box.bottom - 2)
+          unseen.push('a line over a name: ' + other.text);
+      });
+    }
   });
 });
 axe.run({runOnly: %s}).then(function (found) {

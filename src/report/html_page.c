@@ -41,7 +41,8 @@ static const char style[] =
     ".sign{display:grid;gap:1.5rem 2rem;grid-template-columns:repeat(auto-fit,minmax(15rem,1fr));margin-top:2rem}"
     ".sign div{border-bottom:1px solid var(--ink);min-height:3.5rem;color:var(--soft);font-size:.9rem}"
     "footer{margin-top:3rem;padding-bottom:2rem;color:var(--soft);font-size:.9rem}"
-    "@media(max-width:36rem){body{font-size:.97rem}nav ol{columns:1}h1{font-size:1.5rem}}"
+    "@media(max-width:36rem){body{font-size:.97rem}nav ol{columns:1}h1{font-size:1.5rem}"
+    "tbody th{overflow-wrap:anywhere;min-width:6.5rem}caption{position:sticky;left:0;max-width:calc(100vw - 2rem)}}"
     /* On paper nothing scrolls: tables are as wide as the page and break inside words rather than lose any. The tables
      * behind the pictures stay on the screen, the pictures hold the same figures. */
     "@media print{html{font-size:9pt}body{font-size:1rem;line-height:1.35}header,main,footer{max-width:none;padding:0}"

@@ -201,6 +201,8 @@ static frame frame_around(const page_curve *curve)
     return area;
 }
 
+enum { MAX_NAMED = 256, MAX_LINE = 41 * 64, TIE_BOXES = 10 };
+
 typedef struct box {
     double x0, y0, x1, y1;
 } box;
@@ -217,30 +219,37 @@ static bool is_free(const box *mine, const box *placed, size_t n)
     return true;
 }
 
-/* The thin line from a point to its name runs over no other name. */
-static bool may_tie(double x, double y, double to_x, double to_y, const box *names, size_t n)
-{
-    for (int step = 1; step <= 10; step++) {
-        double at_x = x + (to_x - x) * step / 10, at_y = y + (to_y - y) * step / 10;
-        box dot = {at_x - .5, at_y - .5, at_x + .5, at_y + .5};
-        if (!is_free(&dot, names, n)) return false;
-    }
-    return true;
-}
-
 /* What is drawn already: points and the line between them first, then names. */
 typedef struct picture {
     const frame *area;
     box *boxes;
-    size_t n, n_lines; /* boxes, and those of points and lines */
+    size_t n, n_points, n_lines; /* boxes, those of points, and those of points and lines */
 } picture;
+
+/* The thin line from a point to its name runs over no other name and no other point. */
+static bool may_tie(const picture *d, double x, double y, double to_x, double to_y)
+{
+    for (int step = 1; step <= 20; step++) {
+        const double at_x = x + (to_x - x) * step / 20, at_y = y + (to_y - y) * step / 20;
+        const box dot = {at_x - .5, at_y - .5, at_x + .5, at_y + .5};
+        if (!is_free(&dot, d->boxes + d->n_lines, d->n - d->n_lines)) return false;
+        for (size_t i = 0; i < d->n_points; i++) {
+            const box *point = &d->boxes[i];
+            const bool is_own = point->x0 < x && x < point->x1 && point->y0 < y && y < point->y1;
+            if (!is_own && boxes_touch(&dot, point)) return false;
+        }
+    }
+    return true;
+}
 
 /* A name beside its point, or further away and tied to it, where it covers nothing; false: there is no such place. */
 static bool point_name(page *to, picture *d, double x, double y, const char *name, bool tied)
 {
     static const double beside[][2] = {{8, -4}, {8, 13}, {8, 4}, {-8, -4}, {-8, 13}, {-8, 4}};
-    static const double away[][2] = {{14, -18}, {14, 26}, {14, -31},  {14, 39},  {14, -44},
-                                     {14, 52},  {14, 65}, {-14, -18}, {-14, 26}, {-14, 39}};
+    static const double away[][2] = {{14, -18},  {14, 26},  {14, -31}, {14, 39},  {14, -44}, {14, 52},
+                                     {14, 65},   {14, 78},  {14, 91},  {14, 104}, {14, 117}, {14, 130},
+                                     {-14, -18}, {-14, 26}, {-14, 39}, {-14, 52}, {45, 20},  {45, 33},
+                                     {45, 46},   {45, -20}, {45, -33}, {75, 33},  {75, 46},  {75, -33}};
     const double width = text_width(name), bottom = d->area->top + d->area->height;
     const size_t n = tied ? sizeof away / sizeof *away : sizeof beside / sizeof *beside;
     for (size_t i = 0; i < n; i++) {
@@ -250,8 +259,12 @@ static bool point_name(page *to, picture *d, double x, double y, const char *nam
         const box mine = {left ? at - width : at, base - 10, left ? at : at + width, base + 3};
         if (mine.x0 < d->area->left + 2 || mine.x1 > WIDTH || mine.y0 < d->area->top || mine.y1 > bottom) continue;
         if (!is_free(&mine, d->boxes, d->n)) continue;
-        if (tied && !may_tie(x, y, end, base - 4, d->boxes + d->n_lines, d->n - d->n_lines)) continue;
+        if (tied && !may_tie(d, x, y, end, base - 4)) continue;
         d->boxes[d->n++] = mine;
+        for (int step = 1; tied && step <= TIE_BOXES; step++) { /* the next name stands on no tie */
+            const double at_x = x + (end - x) * step / TIE_BOXES, at_y = y + (base - 4 - y) * step / TIE_BOXES;
+            d->boxes[d->n++] = (box){at_x - 1, at_y - 1, at_x + 1, at_y + 1};
+        }
         if (tied)
             kn_buffer_printf(&to->out, "<path class=\"axis\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", x, y, end, base - 4);
         text_at(to, at, base, left ? "end" : "start", name);
@@ -277,12 +290,10 @@ static size_t line_boxes(box *boxes, size_t most, const page_curve *curve, const
     return n;
 }
 
-enum { MAX_NAMED = 256, MAX_LINE = 41 * 64 };
-
 /* Names beside their points as far as there is room, then the others; those without any place are left to the table. */
 static void names_draw(page *to, const page_curve *curve, const frame *area)
 {
-    box boxes[2 * MAX_NAMED + MAX_LINE];
+    box boxes[(2 + TIE_BOXES) * MAX_NAMED + MAX_LINE];
     bool named[MAX_NAMED] = {false};
     picture d = {.area = area, .boxes = boxes};
     size_t n = curve->n < MAX_NAMED ? curve->n : MAX_NAMED;
@@ -290,13 +301,20 @@ static void names_draw(page *to, const page_curve *curve, const frame *area)
         double x = frame_x(area, curve->x[i]), y = frame_y(area, curve->y[i]);
         boxes[d.n++] = (box){x - 4, y - 4, x + 4, y + 4};
     }
+    d.n_points = d.n;
     d.n += line_boxes(boxes + d.n, MAX_LINE, curve, area);
     d.n_lines = d.n;
-    for (int tied = 0; tied < 2; tied++)
+    for (size_t i = 0; i < n; i++)
+        named[i] = point_name(to, &d, frame_x(area, curve->x[i]), frame_y(area, curve->y[i]), curve->labels[i], false);
+    for (;;) { /* from the lowest up: a name below its point leaves those above it theirs */
+        size_t lowest = n;
         for (size_t i = 0; i < n; i++)
-            if (!named[i])
-                named[i] =
-                    point_name(to, &d, frame_x(area, curve->x[i]), frame_y(area, curve->y[i]), curve->labels[i], tied);
+            if (!named[i] && (lowest == n || curve->y[i] < curve->y[lowest])) lowest = i;
+        if (lowest == n) break;
+        point_name(to, &d, frame_x(area, curve->x[lowest]), frame_y(area, curve->y[lowest]), curve->labels[lowest],
+                   true);
+        named[lowest] = true;
+    }
 }
 
 void page_draw_curve(page *to, const page_curve *curve)

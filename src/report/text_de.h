@@ -226,7 +226,7 @@
     [KN_TEXT_DISCLOSURE_CAPTION] = "Was ein Angreifer über die sensiblen Spalten erfährt",
     [KN_TEXT_CERTAIN] = "Personen, deren Wert sicher bekannt wird",
     [KN_TEXT_SHIFT] = "Größte Verschiebung der Einschätzung eines Werts",
-    [KN_TEXT_SHIFT_AVERAGE] = "Mittlere Verschiebung der Einschätzung",
+    [KN_TEXT_SHIFT_AVERAGE] = "Mittlere Verschiebung der Einschätzung, alle Werte zusammen",
     [KN_TEXT_ONE_VALUE] = "Klassen mit einem Wert (Homogenität): wer in ihr ist, hat diesen Wert",
     [KN_TEXT_TWO_VALUES] =
         "Klassen mit zwei Werten (Hintergrundwissen): wer einen ausschließen kann, kennt den anderen",

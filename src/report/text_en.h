@@ -207,7 +207,8 @@
     [KN_TEXT_UNIQUE] = "Persons alone in their class",
     [KN_TEXT_DISCLOSURE_CAPTION] = "What an attacker learns about the sensitive columns",
     [KN_TEXT_CERTAIN] = "Persons whose value is learned for certain",
-    [KN_TEXT_SHIFT] = "Largest shift of belief in one value", [KN_TEXT_SHIFT_AVERAGE] = "Average shift of belief",
+    [KN_TEXT_SHIFT] = "Largest shift of belief in one value",
+    [KN_TEXT_SHIFT_AVERAGE] = "Average shift of belief, all values together",
     [KN_TEXT_ONE_VALUE] = "Classes with one value (homogeneity): who is in it has that value",
     [KN_TEXT_TWO_VALUES] = "Classes with two values (background knowledge): who can exclude one knows the other",
     [KN_TEXT_SIMILAR_VALUES] = "Classes with several, but similar values (similarity): below one label of the column's "
