@@ -28,10 +28,17 @@ const char *kn_binary_kind(const char *bytes, size_t n)
                  {"\xD0\xCF\x11\xE0", "an old Excel workbook"},
                  {"ARRO", "an Arrow file"},
                  {"%PDF", "a PDF document"},
+                 {"$FL2", "a file of SPSS"},
+                 {"$FL3", "a file of SPSS"},
+                 {"<sta", "a file of Stata"},
+                 {"RDX2", "a file of R"},
+                 {"RDX3", "a file of R"},
                  {"BZh", "a file packed by bzip2"},
                  {"\xFD"
                   "7zX",
                   "a file packed by xz"}};
+    if (n >= KN_MAGIC_BYTES && memcmp(bytes, "\0\0\0\0", KN_MAGIC_BYTES) == 0)
+        return "a file of SAS, or another one of a program's own";
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const size_t n_magic = strlen(kinds[i].magic);
         if (n >= n_magic && memcmp(bytes, kinds[i].magic, n_magic) == 0) return kinds[i].kind;

@@ -178,6 +178,15 @@ static kn_status note_missing(const header *head, const kn_setting *setting, con
     return kn_problem_add(head->problems, &problem, err);
 }
 
+/* A whole header read as one name: between two of its parts stands another delimiter. */
+static bool holds_name(const char *header_line, const char *name)
+{
+    const char *at = strstr(header_line, name);
+    const size_t n = strlen(name);
+    if (at == NULL || n == 0 || strlen(header_line) == n) return false;
+    return (at == header_line || strchr(",;\t|", at[-1]) != NULL) && (at[n] == '\0' || strchr(",;\t|", at[n]) != NULL);
+}
+
 static kn_status unknown_column(const header *head, const kn_setting *setting, const char *name, size_t n_bytes,
                                 kn_error *err)
 {
@@ -194,7 +203,9 @@ static kn_status unknown_column(const header *head, const kn_setting *setting, c
                          kn_settings_column_shown(shown, head->settings, head->names[i], i));
     const uint32_t meant = meant_column(head, whole);
     kn_buffer hint = {0};
-    if (meant != KN_NONE)
+    if (head->n == 1 && holds_name(head->names[0], whole))
+        kn_buffer_text(&hint, ", but one column whose name has that in it: is -d, the delimiter, the right one?");
+    else if (meant != KN_NONE)
         kn_buffer_printf(&hint, " (did you mean '%.80s'?%s)",
                          kn_settings_column_shown(shown, head->settings, head->names[meant], meant),
                          strchr(head->names[meant], ',') != NULL ? " A comma in a name is written \\," : "");

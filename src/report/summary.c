@@ -106,7 +106,7 @@ static void column_losses(kn_buffer *out, const kn_facts *facts, bool has_losses
         if (facts->release->levels != NULL)
             kn_buffer_printf(&item, has_losses ? " (level %u)" : " level %u", facts->release->levels[q]);
         const size_t n = item.n > 0 ? kn_text_columns(item.bytes) : 0;
-        if (i != 0 && used + n + 2 > 80) {
+        if (i != 0 && used + n + 3 > 80) { /* a comma on either side */
             kn_buffer_text(out, ",\n                ");
             used = 16;
         } else if (i != 0) {

@@ -592,7 +592,7 @@ done:
 kn_status kn_input_ask_for_qis(kn_error *err)
 {
     return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "qi"),
-                           "which columns could an attacker know? Name them with --qi");
+                           "which columns could an attacker know? Name them with --qi; 'kanon profile' suggests some");
 }
 
 /* A table may be released without quasi-identifiers where somebody said so of every column, or in a policy. Flags that

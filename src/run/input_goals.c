@@ -1,6 +1,7 @@
 /* What a request wants of a release: k, models and objective, the thresholds, the cells and the algorithm. */
 #include "run/input.h"
 
+#include "base/suggest.h"
 #include "duckdb/duckdb.h"
 #include "hierarchy/builders.h"
 #include "run/notes.h"
@@ -224,8 +225,17 @@ kn_status kn_input_named_algorithm(const kn_algorithm **out, const char **params
     *params = spec[n] == ':' ? spec + n + 1 : NULL;
     *out = kn_algorithm_find(name);
     if (*out != NULL) return KN_OK;
+    size_t n_all;
+    const kn_algorithm *const *all = kn_algorithm_all(&n_all);
+    const char *nearest = NULL;
+    for (size_t i = 0; i < n_all; i++) {
+        const char *const both[] = {all[i]->name, nearest};
+        nearest = kn_suggest(name, both, nearest != NULL ? 2 : 1);
+    }
     return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = option),
-                           "there is no algorithm '%s'; 'kanon list algorithms' shows them", name);
+                           "there is no algorithm '%s'%s%s%s; 'kanon list algorithms' shows them", name,
+                           nearest != NULL ? " (did you mean '" : "", nearest != NULL ? nearest : "",
+                           nearest != NULL ? "'?)" : "");
 }
 
 kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const char **why, const kn_request *request,

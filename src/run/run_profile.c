@@ -113,6 +113,7 @@ static bool is_measured(const kn_column *column)
 
 static kn_status role_guess(guess *out, const kn_column *column, uint32_t n_rows, kn_error *err)
 {
+    enum { ENOUGH_ROWS = 20 }; /* the same value in all of fewer says nothing of the next table's */
     kn_status status = KN_OK;
     kn_looks looks;
     out->role = KN_ROLE_QUASI;
@@ -134,7 +135,7 @@ static kn_status role_guess(guess *out, const kn_column *column, uint32_t n_rows
     } else if (looks.look != KN_LOOKS_PLAIN) {
         out->role = KN_ROLE_IDENTIFIER;
         out->reason = kn_sentence_english(looks.reason);
-    } else if (!has_hint(out, column->name) && column->n_values <= 1) {
+    } else if (!has_hint(out, column->name) && column->n_values == 1 && !column->has_missing && n_rows >= ENOUGH_ROWS) {
         out->role = KN_ROLE_INSENSITIVE;
         out->reason = "every row has the same value";
     }
