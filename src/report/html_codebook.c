@@ -336,6 +336,20 @@ static void values_table(page *to, const kn_yaml *column, const kn_column *about
     page_table_end(to);
 }
 
+/* A step of numbers as it is, a unit of the calendar in words. */
+static const char *step_text(const page *to, const char *grid)
+{
+    static const struct {
+        const char *unit;
+        kn_text text;
+    } units[] = {{"day", KN_TEXT_BOOK_DAY},         {"week", KN_TEXT_BOOK_WEEK},         {"month", KN_TEXT_BOOK_MONTH},
+                 {"quarter", KN_TEXT_BOOK_QUARTER}, {"halfyear", KN_TEXT_BOOK_HALFYEAR}, {"year", KN_TEXT_BOOK_YEAR},
+                 {"5years", KN_TEXT_BOOK_5YEARS},   {"decade", KN_TEXT_BOOK_DECADE}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(units[i].unit, grid) == 0) return page_text(to, units[i].text);
+    return grid;
+}
+
 /* What the settings fix for everybody. */
 static void settings_text(page *to, const kn_yaml *column)
 {
@@ -346,9 +360,11 @@ static void settings_text(page *to, const kn_yaml *column)
         {"derived", KN_TEXT_BOOK_DERIVED}, {"grid", KN_TEXT_BOOK_GRID},   {"top", KN_TEXT_BOOK_TOP},
         {"bottom", KN_TEXT_BOOK_BOTTOM},   {"round", KN_TEXT_BOOK_ROUND}, {"order", KN_TEXT_BOOK_ORDER},
     };
-    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
-        if (text_of(column, notes[i].key) != NULL)
-            page_say(to, "p", notes[i].text, text_of(column, notes[i].key), NULL, NULL);
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+        const char *said = text_of(column, notes[i].key);
+        if (said == NULL) continue;
+        page_say(to, "p", notes[i].text, notes[i].text == KN_TEXT_BOOK_GRID ? step_text(to, said) : said, NULL, NULL);
+    }
     if (text_of(column, "made_from_data") != NULL) page_say(to, "p", KN_TEXT_BOOK_MADE, NULL, NULL, NULL);
 }
 

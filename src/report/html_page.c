@@ -49,7 +49,7 @@ static const char style[] =
     "nav,.skip,details{display:none}h1{font-size:1.8rem;margin:0}h2{font-size:1.3rem;margin:1rem 0 "
     ".4rem;padding-top:.4rem}"
     "h3{margin:.6rem 0 .2rem}p,li{max-width:none;margin:.3rem 0}a{color:inherit;text-decoration:none}"
-    "h2,h3,caption,thead{break-after:avoid}tr,figure,.verdict,.sign,.whole{break-inside:avoid}"
+    "h2,h3,caption,thead{break-after:avoid}tr,figure,.verdict,.whole,[aria-labelledby=sign]{break-inside:avoid}"
     ".appendix{break-before:page}.scroll{overflow:visible;margin:.5rem 0}table{width:100%}"
     "th,td{overflow-wrap:break-word;padding:.12rem .5rem .12rem "
     "0}.v{min-width:0}.l{white-space:normal}svg{max-width:24rem}figure{margin:.5rem 0}"

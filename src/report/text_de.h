@@ -36,7 +36,7 @@
     [KN_TEXT_BOOK_N_TOP] = "90 und mehr", [KN_TEXT_BOOK_N_BOTTOM] = "17 und weniger",
     [KN_TEXT_BOOK_N_SET] = "einer dieser Werte",
     [KN_TEXT_BOOK_N_MASK] = "beginnt mit 48 und hat höchstens drei weitere Zeichen",
-    [KN_TEXT_BOOK_N_YEARS] = "bei Daten: vom ersten Tag 2020 bis zum letzten 2024",
+    [KN_TEXT_BOOK_N_YEARS] = "bei Datumsangaben: vom ersten Tag 2020 bis zum letzten 2024",
     [KN_TEXT_BOOK_COLUMNS] = "Die Spalten, und was verloren ging",
     [KN_TEXT_BOOK_COLUMNS_TEXT] =
         "Zu jeder Spalte: wie viele ihrer Zellen sind, wie sie erhoben wurden, wie viele "
@@ -58,7 +58,11 @@
     [KN_TEXT_BOOK_MORE_MEANS] = "Bereiche oder Gruppen wie oben", [KN_TEXT_BOOK_MANY] = "%s verschiedene Werte.",
     [KN_TEXT_BOOK_MANY_FROM] = "%s verschiedene Werte, von %s bis %s.",
     [KN_TEXT_BOOK_DERIVED] = "Aus Daten derselben Zeile berechnet: %s.",
-    [KN_TEXT_BOOK_GRID] = "Bereiche beginnen und enden in Schritten von: %s.",
+    [KN_TEXT_BOOK_GRID] = "Bereiche beginnen und enden in Schritten von: %s.", [KN_TEXT_BOOK_DAY] = "einem Tag",
+    [KN_TEXT_BOOK_WEEK] = "einer Woche", [KN_TEXT_BOOK_MONTH] = "einem Monat", [KN_TEXT_BOOK_QUARTER] = "einem Quartal",
+    [KN_TEXT_BOOK_HALFYEAR] = "einem halben Jahr", [KN_TEXT_BOOK_YEAR] = "einem Jahr",
+    [KN_TEXT_BOOK_5YEARS] = "5 Jahren", [KN_TEXT_BOOK_DECADE] = "10 Jahren",
+
     [KN_TEXT_BOOK_TOP] = "Ab %s haben alle denselben Wert.",
     [KN_TEXT_BOOK_BOTTOM] = "Unter %s haben alle denselben Wert.",
     [KN_TEXT_BOOK_ROUND] = "Nichts Feineres als Schritte von %s wird gesagt.",
@@ -73,7 +77,7 @@
     [KN_TEXT_BOOK_CARE_STARS] = "Eine Zelle, die nichts sagt, fehlt nicht zufällig: Seltene Menschen haben mehr davon.",
     [KN_TEXT_BOOK_CARE_ORDER] = "Die Zeilen sind nach ihrem Text sortiert; ihre Reihenfolge sagt nichts darüber, wann "
                                 "oder wo sie erhoben wurden.",
-    [KN_TEXT_BOOK_INT] = "ganze Zahlen", [KN_TEXT_BOOK_DECIMAL] = "Zahlen", [KN_TEXT_BOOK_DATE] = "Daten",
+    [KN_TEXT_BOOK_INT] = "ganze Zahlen", [KN_TEXT_BOOK_DECIMAL] = "Zahlen", [KN_TEXT_BOOK_DATE] = "Datumsangaben",
     [KN_TEXT_BOOK_TEXT] = "Text", [KN_TEXT_COMPARED] = "Vorher und nachher",
     [KN_TEXT_COMPARED_TEXT] =
         "Was Auswertungen der Tabelle und der Freigabe zeigen würden. Nachher zählt eine Zelle gleichmäßig für alle "
@@ -81,7 +85,7 @@
         "mindestens %s Personen, in Kreuztabellen jede Zelle; kleinere sind zusammengefasst, und Mittelwerte sind auf "
         "Schritte gerundet, um die so viele Personen zusammen sie verschieben können. Übernommene Spalten sind nicht "
         "aufgeführt: Sie sind unverändert.",
-    [KN_TEXT_COMPARED_MEANS] = "Mittelwerte vorher und nachher; bei Daten das Jahr",
+    [KN_TEXT_COMPARED_MEANS] = "Mittelwerte vorher und nachher; bei Datumsangaben das Jahr",
     [KN_TEXT_COMPARED_PICTURE] = "Verteilung vorher und nachher",
     [KN_TEXT_COMPARED_DESC] = "Zwei Balken je Kategorie: der Anteil der Zeilen in der Tabelle und in der Freigabe.",
     [KN_TEXT_COMPARED_OF] = "Verteilung von %s",

@@ -53,7 +53,11 @@
     [KN_TEXT_BOOK_MORE] = "%s more [label|labels]", [KN_TEXT_BOOK_MORE_MEANS] = "ranges or groups as above",
     [KN_TEXT_BOOK_MANY] = "%s different values.", [KN_TEXT_BOOK_MANY_FROM] = "%s different values, from %s to %s.",
     [KN_TEXT_BOOK_DERIVED] = "Computed from dates of the same row: %s.",
-    [KN_TEXT_BOOK_GRID] = "Ranges begin and end in steps of: %s.",
+    [KN_TEXT_BOOK_GRID] = "Ranges begin and end in steps of: %s.", [KN_TEXT_BOOK_DAY] = "one day",
+    [KN_TEXT_BOOK_WEEK] = "one week", [KN_TEXT_BOOK_MONTH] = "one month",
+    [KN_TEXT_BOOK_QUARTER] = "a quarter of a year", [KN_TEXT_BOOK_HALFYEAR] = "half a year",
+    [KN_TEXT_BOOK_YEAR] = "one year", [KN_TEXT_BOOK_5YEARS] = "5 years", [KN_TEXT_BOOK_DECADE] = "10 years",
+
     [KN_TEXT_BOOK_TOP] = "From %s on, everybody has the same value.",
     [KN_TEXT_BOOK_BOTTOM] = "Below %s, everybody has the same value.",
     [KN_TEXT_BOOK_ROUND] = "Nothing finer than steps of %s is told.", [KN_TEXT_BOOK_ORDER] = "In this order: %s.",
