@@ -800,6 +800,10 @@ static void cells_that_point_at_people_are_known_by_their_form(void **state)
                  {"+49 89 1234%u", "identifier", ""},
                  {"(089) 1234%u", "identifier", ""},
                  {"555-867-53%u", "identifier", ""},
+                 {"555-12-%u", "identifier", ""}, /* seven digits at least, fifteen at most */
+                 {"55-12-%u", "quasi", "mask(right)"},
+                 {"+49 12345 67890 1%u", "identifier", ""},
+                 {"+49 12345 67890 12%u", "quasi", "similar"},
                  {"10%u-2000", "quasi", "similar"},
                  {"999-76-68%u", "identifier", ""},
                  {"3f2504e0-4f89-11d3-9a0c-0305e82c33%u", "identifier", ""},
