@@ -795,6 +795,8 @@ static void cells_that_point_at_people_are_known_by_their_form(void **state)
                  {"anna%u at mail.example", "quasi", "similar"},
                  {"https://example.org/%u", "identifier", ""},
                  {"192.168.0.%u", "identifier", ""},
+                 {"1.2.3.%u", "identifier", ""},
+                 {"x92.168.0.%u", "quasi", "mask(right)"},
                  {"fe80::1:2:3:4:%x", "identifier", ""},
                  {"1.2.%u", "quasi", "mask(right)"},
                  {"+49 89 1234%u", "identifier", ""},
