@@ -53,6 +53,8 @@ TESTS = {
     "src/recode": ["recode", "run", "measure", *SESSIONS, CELLS],
     "src/sink": ["sink", "run", "arrow", "tables", *SESSIONS, CELLS],
     "src/run": ["run", *SESSIONS, "report", "policy", "tables", *PAGES],
+    "src/run/run_schema.c": ["run", *SESSIONS, CELLS],
+    "src/run/schema_read.c": ["run", *SESSIONS, CELLS],
 }
 
 def program_of(test):
