@@ -47,6 +47,8 @@ static inline uint64_t kn_recount_rows(const kn_recount *recount, uint32_t row)
 uint64_t kn_recount_group_rows(const kn_recount *recount, const kn_row_groups *groups, const uint32_t *start,
                                const uint32_t *members, uint32_t group);
 uint64_t kn_recount_class_rows(const kn_recount *recount, uint32_t class_index);
+/* What a cell of a count says, with blanks around it and a plus, or none; 0 where it is no whole number. */
+uint64_t kn_recount_count_read(const char *bytes, size_t n_bytes);
 
 /* Records a finding, once for each slot; the sentence is given away. */
 kn_status kn_recount_note(kn_recount *recount, size_t slot, kn_check_state state, kn_buffer detail, kn_error *err);

@@ -71,15 +71,12 @@ static void count_domains(uint64_t *text_rows, const counting *c)
     const kn_sheet_column *value = &domains->columns[recount->in_domains[1]],
                           *rows = &domains->columns[recount->in_domains[2]];
     for (uint32_t row = 0; row < domains->n_rows; row++) {
-        size_t n_bytes, n_digits, at = 0;
-        uint64_t n = 0;
+        size_t n_bytes, n_digits;
         if (!kn_domains_row_is_of(recount, row, c->column)) continue;
         const char *bytes = kn_text(value, kn_sheet_code(value, row), &n_bytes);
         const char *digits = kn_text(rows, kn_sheet_code(rows, row), &n_digits);
         const uint32_t text = kn_text_find(dictionary(c), bytes, n_bytes);
-        while (at < n_digits && at < 18 && digits[at] >= '0' && digits[at] <= '9')
-            n = n * 10 + (uint64_t)(digits[at++] - '0');
-        if (at == n_digits && text != KN_NONE) text_rows[text] += n;
+        if (text != KN_NONE) text_rows[text] += kn_recount_count_read(digits, n_digits);
     }
 }
 

@@ -128,6 +128,19 @@ uint64_t kn_recount_class_rows(const kn_recount *recount, uint32_t class_index)
     return kn_recount_group_rows(recount, recount->classes, recount->class_start, recount->class_rows, class_index);
 }
 
+uint64_t kn_recount_count_read(const char *bytes, size_t n_bytes)
+{
+    enum { MOST_DIGITS = 18 };
+    const char *at = bytes, *end = bytes + n_bytes;
+    uint64_t count = 0;
+    while (at < end && (*at == ' ' || *at == '\t')) at++;
+    while (at < end && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    if (at < end && *at == '+') at++;
+    for (const char *first = at; at < end && at < first + MOST_DIGITS && *at >= '0' && *at <= '9'; at++)
+        count = count * 10 + (uint64_t)(*at - '0');
+    return at == end ? count : 0;
+}
+
 /* What a column of the original counts; a text that is no number counts nothing. */
 static kn_status read_counts(uint64_t **out, const kn_sheet *original, uint32_t column, kn_error *err)
 {
@@ -137,12 +150,9 @@ static kn_status read_counts(uint64_t **out, const kn_sheet *original, uint32_t 
     KN_NEW(counts, texts->n_texts + (size_t)1);
     KN_NEW(*out, original->n_rows + (size_t)1);
     for (uint32_t i = 0; i < texts->n_texts; i++) {
-        size_t n_bytes, at = 0;
-        uint64_t count = 0;
+        size_t n_bytes;
         const char *bytes = kn_text(texts, i, &n_bytes);
-        while (at < n_bytes && at < 18 && bytes[at] >= '0' && bytes[at] <= '9')
-            count = count * 10 + (uint64_t)(bytes[at++] - '0');
-        if (at == n_bytes) counts[i] = count;
+        counts[i] = kn_recount_count_read(bytes, n_bytes);
     }
     for (uint32_t row = 0; row < original->n_rows; row++) (*out)[row] = counts[kn_sheet_code(texts, row)];
 done:
