@@ -416,6 +416,13 @@ static void numbers_with_marks_are_numbers_where_one_way_fits_them_all(void **st
     assert_order(LIST("1,234.5", "1,234", "7"), KN_TYPE_AUTO, KN_TYPE_DECIMAL, "7|1,234|1,234.5");
     assert_order(LIST("1.234.567", "-2"), KN_TYPE_AUTO, KN_TYPE_INT, "-2|1.234.567");
     assert_order(LIST("1 234,5", "1'234,6"), KN_TYPE_AUTO, KN_TYPE_DECIMAL, "1 234,5|1'234,6");
+    assert_order(LIST("1 234", "-900", "1'234 "), KN_TYPE_AUTO, KN_TYPE_INT, "-900|1 234=1'234 ");
+    assert_order(LIST("-900", "1 234.5", "1 234"), KN_TYPE_AUTO, KN_TYPE_DECIMAL, "-900|1 234|1 234.5");
+    assert_order(LIST("612 345 678", "612 345 679"), KN_TYPE_AUTO, KN_TYPE_TEXT, "612 345 678|612 345 679"); /* calls */
+    assert_order(LIST("-123", "456"), KN_TYPE_AUTO, KN_TYPE_INT, "-123|456");
+    assert_order(LIST("-1 234", "4 567"), KN_TYPE_AUTO, KN_TYPE_TEXT, "-1 234|4 567");
+    assert_order(LIST("1 234", "4.567"), KN_TYPE_AUTO, KN_TYPE_TEXT, "1 234|4.567");
+    assert_order(LIST("612 345", "612 346"), KN_TYPE_INT, KN_TYPE_INT, "612 345|612 346");
     assert_order(LIST("1.234", "2.5"), KN_TYPE_AUTO, KN_TYPE_DECIMAL, "1.234|2.5"); /* plain numbers: no guess */
     assert_order(LIST("1.234"), KN_TYPE_AUTO, KN_TYPE_DECIMAL, "1.234");
     assert_order(LIST("1,234"), KN_TYPE_AUTO, KN_TYPE_TEXT, "1,234"); /* a thousand, or a bit more than one? */

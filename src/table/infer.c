@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { FIRST_DAY = -719164 }; /* below year 1, whatever the zone */
 
@@ -204,18 +205,36 @@ static kn_status refuse_misfit(kn_inference *o, kn_error *err)
         kn_value_shown(shown, bytes, n_bytes, o->options->redact), wanted[o->options->type]);
 }
 
-/* The one way in which all numbers of the column can be read, or what the user said; PLAIN: there is none. */
+/* Three digits each, of a number that is the same one in both ways: 1 of 999, 2 of 1 234; 0 of 1.234. */
+static size_t count_groups(const char *bytes, size_t n)
+{
+    char point[KN_MARKED_BYTES], comma[KN_MARKED_BYTES];
+    const size_t n_point = kn_number_plain(point, bytes, n, KN_MARKS_POINT);
+    const size_t n_comma = kn_number_plain(comma, bytes, n, KN_MARKS_COMMA);
+    const bool has_sign = n_point > 0 && (point[0] == '-' || point[0] == '+');
+    return n_point == n_comma && memcmp(point, comma, n_point) == 0 ? (n_point - has_sign + 2) / 3 : 0;
+}
+
+/* The one way in which all numbers of the column can be read, or what the user said; PLAIN: there is none. Numbers with
+ * blanks or apostrophes may be the same in both; where all have as many digits they may be no quantities, though: those
+ * of telephones are written so. */
 static kn_marks find_marks(const kn_inference *o)
 {
     unsigned ways = KN_MARKS_POINT | KN_MARKS_COMMA;
+    size_t least_groups = SIZE_MAX, most_groups = 0;
     if (o->options->decimal == KN_DECIMAL_POINT) ways = KN_MARKS_POINT;
     if (o->options->decimal == KN_DECIMAL_COMMA) ways = KN_MARKS_COMMA;
     for (uint32_t l = 0; l < o->n_lists; l++)
         for (uint32_t i = 0; i < o->states[l].n_present && ways != 0; i++) {
             size_t n;
             const char *bytes = kn_item_bytes(o, &o->states[l].items[i], &n);
+            const size_t n_groups = count_groups(bytes, n);
+            if (n_groups < least_groups) least_groups = n_groups;
+            if (n_groups > most_groups) most_groups = n_groups;
             ways &= kn_number_ways(bytes, n, is_declared(o));
         }
+    if (ways == (KN_MARKS_POINT | KN_MARKS_COMMA) && least_groups > 0 && (least_groups < most_groups || is_declared(o)))
+        return KN_MARKS_POINT;
     return ways == KN_MARKS_POINT || ways == KN_MARKS_COMMA ? (kn_marks)ways : KN_MARKS_PLAIN;
 }
 
