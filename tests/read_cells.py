@@ -8,7 +8,9 @@ import decimal
 import functools
 import re
 
-DATE_FORMS = ["%Y-%m-%d", "%d.%m.%Y", "%Y/%m/%d"]
+DATE_FORMS = ["%Y-%m-%d", "%d.%m.%Y", "%Y/%m/%d", "%d%b%Y", "%d-%b-%Y", "%d %B %Y", "%d. %B %Y", "%b %d %Y", "%B %d, %Y"]
+GERMAN = {"januar": "january", "februar": "february", "märz": "march", "mär": "mar", "mai": "may", "juni": "june", "juli": "july",
+          "oktober": "october", "okt": "oct", "dezember": "december", "dez": "dec"}
 DAY = datetime.timedelta(days=1)
 
 
@@ -23,13 +25,14 @@ def number(text):
 @functools.lru_cache(maxsize=100_000)
 def moment(text):
     """(start, end) of a day or of a point in time, or None."""
+    text = re.sub(r"[^\W\d]+", lambda word: GERMAN.get(word[0].lower(), word[0]), text)
     for form in DATE_FORMS:
         try:
             day = datetime.datetime.strptime(text.strip(), form)
             return day, day + DAY
         except ValueError:
             pass
-    for form in ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]:
+    for form in ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%d%b%Y:%H:%M:%S"]:
         try:
             point = datetime.datetime.strptime(text.strip(), form)
             return point, point + datetime.timedelta(microseconds=1)

@@ -76,9 +76,64 @@ static void only_real_dates_are_dates(void **state)
         {"20240131T103005Z", KN_DATE_COMPACT},
         {"202401312430", 0},
         {"2024013110", 0},
+        {"05OCT1987", KN_DATE_NAMED},
+        {"5Oct1987", KN_DATE_NAMED},
+        {"05-OCT-1987", KN_DATE_NAMED},
+        {"05/Oct/1987", KN_DATE_NAMED},
+        {" 5 October 1987\t", KN_DATE_NAMED},
+        {"5th Oct 1987", KN_DATE_NAMED},
+        {"21ST-OCT-1987", KN_DATE_NAMED},
+        {"5. Oktober 1987", KN_DATE_NAMED},
+        {"5. Okt. 1987", KN_DATE_NAMED},
+        {"05.Okt.1987", KN_DATE_NAMED},
+        {"October 5, 1987", KN_DATE_NAMED},
+        {"October 5th, 1987", KN_DATE_NAMED},
+        {"Oct. 5 1987", KN_DATE_NAMED},
+        {"Oct-5-1987", KN_DATE_NAMED},
+        {"05OCT1987:13:45:00", KN_DATE_NAMED},
+        {"05OCT1987:13:45:00.250", KN_DATE_NAMED},
+        {"05-OCT-1987 13:45", KN_DATE_NAMED},
+        {"5 Oct 1987 13:45+02:00", KN_DATE_NAMED},
+        {"29FEB2024", KN_DATE_NAMED},
+        {"29FEB2023", 0},
+        {"31FEB1987", 0},
+        {"31 April 1987", 0},
+        {"00OCT1987", 0},
+        {"32OCT1987", 0},
+        {"OCT 32 1987", 0},
+        {"05OCT0000", 0},
+        {"05OCT1987T13:45", 0},
+        {"05OCT1987:24:00", 0},
+        {"05OCT1987:1:45", 0},
+        {"05OCT1987:", 0},
+        {"05OCT19871", 0},
+        {"005OCT1987", 0},
+        {"05OC1987", 0},
+        {"05OCTO1987", 0},
+        {"05 OCT1987", 0},
+        {"05OCT 1987", 0},
+        {"05-OCT/1987", 0},
+        {"05  OCT 1987", 0},
+        {"05--OCT-1987", 0},
+        {"05 OCT, 1987", 0},
+        {"OCT 05,1987", 0},
+        {"OCT-05,-1987", 0},
+        {"OCT051987", 0},
+        {"OCT05 1987", 0},
+        {"5.th Oct 1987", 0},
+        {"5th. Oct 1987", 0},
+        {"5.. Oct 1987", 0},
+        {"5 Oct.. 1987", 0},
+        {"5thOct1987", 0},
+        {"5 th Oct 1987", 0},
+        {"5 Oct", 0},
+        {"Oct 1987", 0},
+        {"Oct", 0},
+        {"5", 0},
+        {"5th", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        unsigned forms = kn_date_forms(cases[i].text, strlen(cases[i].text), 31);
+        unsigned forms = kn_date_forms(cases[i].text, strlen(cases[i].text), KN_DATE_ANY);
         if (forms != cases[i].forms) fail_msg("'%s': forms %u, expected %u", cases[i].text, forms, cases[i].forms);
     }
 }
@@ -117,22 +172,67 @@ static void a_year_of_two_digits_is_seen_and_not_read(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const unsigned forms = kn_date_short_forms(cases[i].text, strlen(cases[i].text));
         if (forms != cases[i].forms) fail_msg("'%s': forms %u, expected %u", cases[i].text, forms, cases[i].forms);
-        if (forms != 0) assert_int_equal(kn_date_forms(cases[i].text, strlen(cases[i].text), 31), 0);
+        if (forms != 0) assert_int_equal(kn_date_forms(cases[i].text, strlen(cases[i].text), KN_DATE_ANY), 0);
     }
+}
+
+/* The names as a calendar has them, whole and short. */
+static const struct {
+    const char *name;
+    uint8_t month;
+} month_names[] = {
+    {"January", 1},   {"Jan", 1},      {"Januar", 1},    {"Jänner", 1},   {"Jän", 1},  {"February", 2},  {"Feb", 2},
+    {"Februar", 2},   {"March", 3},    {"Mar", 3},       {"März", 3},     {"Mär", 3},  {"Mrz", 3},       {"Maerz", 3},
+    {"April", 4},     {"Apr", 4},      {"May", 5},       {"Mai", 5},      {"June", 6}, {"Jun", 6},       {"Juni", 6},
+    {"July", 7},      {"Jul", 7},      {"Juli", 7},      {"August", 8},   {"Aug", 8},  {"September", 9}, {"Sept", 9},
+    {"Sep", 9},       {"October", 10}, {"Oct", 10},      {"Oktober", 10}, {"Okt", 10}, {"November", 11}, {"Nov", 11},
+    {"December", 12}, {"Dec", 12},     {"Dezember", 12}, {"Dez", 12},
+};
+
+/* In large or small letters, ä too; or as it is. */
+static void set_case(char *out, const char *name, int how)
+{
+    for (; *name != '\0'; name++) {
+        const bool is_small = (*name >= 'a' && *name <= 'z') || *name == '\xa4';
+        const bool is_large = *name >= 'A' && *name <= 'Z';
+        *out++ = (char)(how == 1 && is_small ? *name - 32 : how == 2 && is_large ? *name + 32 : *name);
+    }
+    *out = '\0';
+}
+
+static void every_month_in_letters_has_its_days(void **state)
+{
+    static const int32_t years[] = {1900, 1987, 2000, 2024};
+    static const char *const forms[] = {"%2$02u%1$s%3$d", "%2$u-%1$s-%3$d", "%2$u. %1$s %3$d", "%1$s %2$u, %3$d",
+                                        "%1$s. %2$02u %3$d"};
+    for (size_t i = 0; i < sizeof month_names / sizeof *month_names; i++)
+        for (int how = 0; how < 3; how++)
+            for (size_t y = 0; y < sizeof years / sizeof *years; y++)
+                for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+                    for (unsigned day = 0; day <= 32; day++) {
+                        char name[16], text[40];
+                        kn_moment moment;
+                        const kn_date date = {years[y], month_names[i].month, (uint8_t)day};
+                        set_case(name, month_names[i].name, how);
+                        snprintf(text, sizeof text, forms[f], name, day, (int)years[y]);
+                        const bool is_read = kn_date_parse(&moment, text, strlen(text), KN_DATE_NAMED);
+                        if (is_read != kn_date_is_valid(date))
+                            fail_msg("'%s' is %s", text, is_read ? "read" : "not read");
+                        if (is_read && moment.days != kn_date_to_days(date)) fail_msg("'%s' is another day", text);
+                    }
 }
 
 static void a_month_in_letters_is_seen_and_not_read(void **state)
 {
-    static const char *const dates[] = {"5 Oct 1987",        "05-OCT-87",          "05OCT1987",
-                                        "October 5th, 1987", "1987 Oct 05",        "5. Okt 1987",
-                                        "5 de mayo de 1987", "12. März 2001",      "1er août 1987",
-                                        "Mon, 5 Oct 1987",   "05OCT1987:10:30:00", "5 Oct 1987 10:30 PM"};
+    static const char *const dates[] = {"05-OCT-87",         "05OCT87",        "October 5, 87",      "1987 Oct 05",
+                                        "5 de mayo de 1987", "1er août 1987",  "05OCT87:10:30:00",   "5 Oct, 1987",
+                                        "Mon, 5 Oct 1987",   "5 Octobre 1987", "5 Oct 1987 10:30 PM"};
     static const char *const others[] = {"Oct",           "Oct 1987",  "5 1987",        "5 Och 1987",
                                          "35 Oct 1987 7", "5 Oct 198", "Oct 5 Main",    "5 Oct 1987x",
                                          "5/10/87",       "",          "marry 5 19875", "5 Oct Nov 87"};
     for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
         if (!kn_date_has_month_name(dates[i], strlen(dates[i]))) fail_msg("'%s' is a date", dates[i]);
-        assert_int_equal(kn_date_forms(dates[i], strlen(dates[i]), 31), 0);
+        assert_int_equal(kn_date_forms(dates[i], strlen(dates[i]), KN_DATE_ANY), 0);
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (kn_date_has_month_name(others[i], strlen(others[i]))) fail_msg("'%s' is no date", others[i]);
@@ -405,6 +505,16 @@ static void dates_are_dates_when_the_whole_column_agrees(void **state)
     assert_order(LIST("20240131", "10000101"), KN_TYPE_AUTO, KN_TYPE_INT, "10000101|20240131"); /* by chance */
     assert_order(LIST("20240131", "202401312460"), KN_TYPE_AUTO, KN_TYPE_INT, "20240131|202401312460");
     assert_order(LIST("20240131", "19991231"), KN_TYPE_DATE, KN_TYPE_DATE, "19991231|20240131");
+    assert_order(LIST("05OCT1987", "31-Jan-1988", "October 5, 1987", "5. Mai 1987"), KN_TYPE_AUTO, KN_TYPE_DATE,
+                 "5. Mai 1987|05OCT1987=October 5, 1987|31-Jan-1988");
+    assert_order(LIST("05OCT1987:13:45:00", "05OCT1987", "05OCT1987 13:44"), KN_TYPE_AUTO, KN_TYPE_DATE,
+                 "05OCT1987|05OCT1987 13:44|05OCT1987:13:45:00");
+    assert_order(LIST("05OCT1987:13:45", "05OCT1987:13:45Z"), KN_TYPE_AUTO, KN_TYPE_TEXT,
+                 "05OCT1987:13:45|05OCT1987:13:45Z");
+    assert_order(LIST("05OCT1987", "05OCT87"), KN_TYPE_AUTO, KN_TYPE_TEXT, "05OCT1987|05OCT87");
+    assert_order(LIST("28FEB1987", "31FEB1987"), KN_TYPE_AUTO, KN_TYPE_TEXT, "28FEB1987|31FEB1987"); /* no such day */
+    assert_order(LIST("05OCT1987", "1987-10-05"), KN_TYPE_AUTO, KN_TYPE_TEXT, "05OCT1987|1987-10-05");
+    assert_order(LIST("05OCT1987", "mayor"), KN_TYPE_AUTO, KN_TYPE_TEXT, "05OCT1987|mayor");
     assert_order(LIST("2024-01-31T10:00:00.000000002", "2024-01-31T10:00:00.000000001"), KN_TYPE_AUTO, KN_TYPE_DATE,
                  "2024-01-31T10:00:00.000000001|2024-01-31T10:00:00.000000002");
 }
@@ -569,6 +679,7 @@ int main(void)
         cmocka_unit_test(days_count_on_without_a_gap_from_year_1_to_9999),
         cmocka_unit_test(only_real_dates_are_dates),
         cmocka_unit_test(a_year_of_two_digits_is_seen_and_not_read),
+        cmocka_unit_test(every_month_in_letters_has_its_days),
         cmocka_unit_test(a_month_in_letters_is_seen_and_not_read),
         cmocka_unit_test(a_time_with_a_zone_is_counted_back_to_utc),
         cmocka_unit_test(the_main_spelling_is_the_most_frequent_then_the_first),

@@ -941,6 +941,15 @@ static void dates_mean_themselves_or_an_interval(void **state)
                  {"1999-12-31T23:59:59.9", "1999", true}, {"1999-12-31T23:59:59.999999999", "1999", true},
                  {"2000-01-01", "1999", false}, {"1969-12-31", "1900-01-01..1970-01-01", true},
                  {"20240131", "20240101..20240201", true}, {"", "2024-02-01..2024-03-01", false}, {"", "*", true});
+    ASSERT_PAIRS(domain, KN_TYPE_DATE, false, {"05OCT1987", "1987-10", true}, {"05OCT1987", "1987-11", false},
+                 {"05OCT1987", "1987-10-05", true}, {"05OCT1987", "1987-10-06", false},
+                 {"05OCT1987", "October 5th, 1987", true}, {"05OCT1987", "5 Nov 1987", false},
+                 {"October 5, 1987", "1987-Q4", true}, {"October 5, 1987", "1987-Q3", false},
+                 {"5. März 1987", "1987-02..1987-04", true}, {"5. März 1987", "1987-04..1987-05", false},
+                 {"5-Oct-1987", "1-Oct-1987..5-Oct-1987", true}, {"5-Oct-1987", "1-Oct-1987..4-Oct-1987", false},
+                 {"05OCT1987:13:45:00", "05OCT1987:13:00..<05OCT1987:14:00", true},
+                 {"05OCT1987:13:45:00", "05OCT1987:13:00..<05OCT1987:13:45", false}, {"05OCT87", "1987", false},
+                 {"31FEB1987", "1987", false}, {"05OCT1987", "05OCT87", false});
     kn_domain_free(domain);
     test_table_free(table);
 }
@@ -2560,9 +2569,17 @@ static void write_day(char *text, kn_day_order order, int year, int month, int d
 {
     const char *two = padded ? "%02d" : "%d";
     char first[16], second[16];
+    const struct tm date = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day};
     switch (order) {
     case KN_DAY_ISO: sprintf(text, "%04d%c%02d%c%02d", year, other ? '/' : '-', month, other ? '/' : '-', day); return;
     case KN_DAY_COMPACT: sprintf(text, "%04d%02d%02d", year, month, day); return;
+    case KN_DAY_NAMED:
+        assert_true(strftime(text, 40,
+                             padded  ? other ? "%d%b%Y" : "%d-%b-%Y"
+                             : other ? "%d %B %Y"
+                                     : "%B %d, %Y",
+                             &date));
+        return;
     default: break;
     }
     sprintf(first, two, order == KN_DAY_SECOND ? month : day);
@@ -2575,7 +2592,7 @@ static void dates_are_the_moments_that_the_c_library_names(void **state)
 {
     kn_rng rng = kn_rng_new(42, 0);
     for (int round = 0; round < 20000; round++) {
-        kn_reading reading = {.type = KN_TYPE_DATE, .day_order = (kn_day_order)(round % 5)};
+        kn_reading reading = {.type = KN_TYPE_DATE, .day_order = (kn_day_order)(round % 6)};
         int year = 1800 + (int)kn_rng_below(&rng, 400), month = 1 + (int)kn_rng_below(&rng, 12);
         int day = 1 + (int)kn_rng_below(&rng, 31), hour = 0, minute = 0, second = 0, zone = 0;
         int64_t fraction = 0, days = day_of(year, month, day), nanoseconds;
@@ -2586,11 +2603,12 @@ static void dates_are_the_moments_that_the_c_library_names(void **state)
         gmtime_r(&seconds, &back);
         write_day(text, reading.day_order, year, month, day, kn_rng_below(&rng, 2) == 0, kn_rng_below(&rng, 4) == 0);
         bool exists = back.tm_mday == day;
-        if (reading.day_order == KN_DAY_ISO && kn_rng_below(&rng, 4) != 0) {
+        const bool is_named = reading.day_order == KN_DAY_NAMED;
+        if ((reading.day_order == KN_DAY_ISO || is_named) && kn_rng_below(&rng, 4) != 0) {
             char *at = text + strlen(text);
             hour = (int)kn_rng_below(&rng, 25);
             minute = (int)kn_rng_below(&rng, 61);
-            at += sprintf(at, "%c%02d:%02d", kn_rng_below(&rng, 2) ? 'T' : ' ', hour, minute);
+            at += sprintf(at, "%c%02d:%02d", kn_rng_below(&rng, 2) == 0 ? ' ' : is_named ? ':' : 'T', hour, minute);
             if (kn_rng_below(&rng, 3) != 0) {
                 second = (int)kn_rng_below(&rng, 62);
                 at += sprintf(at, ":%02d", second);

@@ -93,10 +93,9 @@ static uint32_t find_number(const kn_column *column, const char *bytes, size_t n
 /* Which day a date means depends on the column's form, which its spellings show. */
 static uint32_t find_date(const kn_column *column, const char *bytes, size_t n_bytes)
 {
-    static const kn_date_form forms[] = {KN_DATE_ISO, KN_DATE_DOTS, KN_DATE_DAY, KN_DATE_MONTH, KN_DATE_COMPACT};
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    for (unsigned form = 1; form < KN_DATE_ANY; form <<= 1) {
         kn_moment moment;
-        if (!kn_date_parse(&moment, bytes, n_bytes, forms[i])) continue;
+        if (!kn_date_parse(&moment, bytes, n_bytes, form)) continue;
         uint32_t spelling = find_spelled(column, kn_moment_number(&moment), bytes, n_bytes);
         if (spelling != KN_NONE) return spelling;
     }

@@ -130,7 +130,7 @@ static kn_status not_dates(const kn_build *build, kn_error *err)
 {
     const kn_column *column = build->column;
     uint32_t first = KN_NONE;
-    unsigned any = KN_DATE_ISO | KN_DATE_DOTS | KN_DATE_DAY | KN_DATE_MONTH;
+    const unsigned any = KN_DATE_ANY & ~(unsigned)KN_DATE_COMPACT;
     for (uint32_t s = 0; column->type == KN_TYPE_TEXT && s < column->n_spellings; s++) {
         size_t n;
         const char *bytes = kn_column_bytes(column, s, &n);

@@ -318,8 +318,7 @@ static bool label_number(double *out, kn_type type, const char *bytes, size_t n_
         *out = kn_decimal_double(&decimal);
         return true;
     }
-    if (!kn_date_parse(&moment, bytes, n_bytes, KN_DATE_ISO) && !kn_date_parse(&moment, bytes, n_bytes, KN_DATE_DOTS))
-        return false;
+    if (!kn_date_parse(&moment, bytes, n_bytes, KN_DATE_CLEAR)) return false;
     *out = kn_moment_number(&moment);
     return true;
 }

@@ -25,10 +25,7 @@ static bool bytes_equal(kn_bytes a, kn_bytes b) { return a.n == b.n && memcmp(a.
 
 static bool read_moment(kn_moment *out, const kn_cell_reading *reading, kn_bytes text)
 {
-    static const kn_date_form plain[] = {KN_DATE_ISO, KN_DATE_DOTS};
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        if (kn_date_parse(out, text.bytes, text.n, plain[i])) return true;
-    return reading->form != 0 && kn_date_parse(out, text.bytes, text.n, reading->form);
+    return kn_date_parse(out, text.bytes, text.n, KN_DATE_CLEAR | reading->form);
 }
 
 void kn_known_value_read(kn_known_value *out, const kn_cell_reading *reading, const char *bytes, size_t n)

@@ -11,7 +11,7 @@
 typedef struct kn_cell_reading {
     kn_type type;          /* of the values: INT and DECIMAL by number, DATE by time, TEXT by bytes */
     bool leading_zeros;    /* 007 is a number: the type was declared */
-    kn_date_form form;     /* DATE: of the values, 0 when unknown; ISO and dots are understood besides */
+    kn_date_form form;     /* DATE: of the values, 0 when unknown; those of KN_DATE_CLEAR are understood besides */
     const kn_tree *tree;   /* the hierarchy's file; NULL: none */
     const char *order;     /* "low<medium<high": the arguments of order(); NULL: none */
     bool is_natural;       /* text in the order of the numbers in it */

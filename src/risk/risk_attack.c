@@ -123,18 +123,17 @@ static size_t known_slot(const known_values *known, const kn_known_value *value)
 /* The form in which every cell of a column of dates is the date that it was read as; 0: none. */
 static kn_date_form date_form(const kn_column *column)
 {
-    static const kn_date_form forms[] = {KN_DATE_ISO, KN_DATE_DOTS, KN_DATE_DAY, KN_DATE_MONTH, KN_DATE_COMPACT};
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    for (unsigned form = 1; form < KN_DATE_ANY; form <<= 1) {
         bool fits = true;
         for (uint32_t s = 0; s < column->n_spellings && fits; s++) {
             size_t n;
             kn_moment moment;
             if (is_missing(column, s)) continue;
             const char *bytes = kn_column_bytes(column, s, &n);
-            fits = kn_date_parse(&moment, bytes, n, forms[i]) &&
+            fits = kn_date_parse(&moment, bytes, n, form) &&
                    kn_moment_number(&moment) == column->number[kn_column_value(column, s)];
         }
-        if (fits) return forms[i];
+        if (fits) return (kn_date_form)form;
     }
     return 0;
 }

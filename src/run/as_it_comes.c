@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { N_FORMS = 5 }; /* of dates */
 #define NEARLY_ALL 0.99
 #define MOST       0.95 /* where the column's name says so, too */
 
@@ -52,14 +51,14 @@ static unsigned forms_of(const kn_column *column, uint32_t spelling)
 {
     size_t n;
     const char *bytes = kn_column_bytes(column, spelling, &n);
-    unsigned forms = kn_date_forms(bytes, n, (1 << N_FORMS) - 1);
+    unsigned forms = kn_date_forms(bytes, n, KN_DATE_ANY);
     return (forms & KN_DATE_COMPACT) && !kn_date_is_plausible(bytes, n) ? forms & ~(unsigned)KN_DATE_COMPACT : forms;
 }
 
-static int most_frequent(const uint64_t n_cells[N_FORMS])
+static int most_frequent(const uint64_t n_cells[KN_DATE_N_FORMS])
 {
     int most = 0;
-    for (int form = 1; form < N_FORMS; form++)
+    for (int form = 1; form < KN_DATE_N_FORMS; form++)
         if (n_cells[form] > n_cells[most]) most = form;
     return most;
 }
@@ -67,15 +66,16 @@ static int most_frequent(const uint64_t n_cells[N_FORMS])
 static mixed_dates count_dates(const kn_column *column, const uint64_t *rows)
 {
     mixed_dates dates = {0};
-    uint64_t n_cells[N_FORMS] = {0}, n_others[N_FORMS] = {0};
+    uint64_t n_cells[KN_DATE_N_FORMS] = {0}, n_others[KN_DATE_N_FORMS] = {0};
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t s = 0; s < column->n_spellings; s++) {
             if (is_missing(column, s)) continue;
             const unsigned forms = forms_of(column, s);
             if (pass == 0) dates.n_cells += rows[s];
-            for (int form = 0; form < N_FORMS && pass == 0; form++) n_cells[form] += forms >> form & 1 ? rows[s] : 0;
+            for (int form = 0; form < KN_DATE_N_FORMS && pass == 0; form++)
+                n_cells[form] += forms >> form & 1 ? rows[s] : 0;
             if (pass == 0 || forms == 0 || (forms >> dates.most & 1)) continue;
-            for (int form = 0; form < N_FORMS; form++) n_others[form] += forms >> form & 1 ? rows[s] : 0;
+            for (int form = 0; form < KN_DATE_N_FORMS; form++) n_others[form] += forms >> form & 1 ? rows[s] : 0;
             dates.n_others += rows[s];
             if (dates.line == 0 || column->first_line[s] < dates.line) dates.line = column->first_line[s];
         }
@@ -86,8 +86,8 @@ static mixed_dates count_dates(const kn_column *column, const uint64_t *rows)
     return dates;
 }
 
-/* Dates that are not read: years of two digits, names of months, and day and month that could be exchanged in every
- * one. */
+/* Dates that are not read: years of two digits, months in letters as nobody reads them here, and day and month that
+ * could be exchanged in every one. */
 typedef struct unclear_dates {
     uint64_t n_cells;
     uint64_t n_short, n_day, n_month, n_year, n_either, short_line;
@@ -151,7 +151,8 @@ static void notice_unclear_dates(kn_input *input, kn_piece name, const kn_column
 
 void kn_input_notice_dates(kn_input *input, uint32_t c, const uint64_t *rows, bool becomes_date)
 {
-    static const char *const examples[N_FORMS] = {"2024-01-31", "31.01.2024", "31/01/2024", "01/31/2024", "20240131"};
+    static const char *const examples[KN_DATE_N_FORMS] = {"2024-01-31", "31.01.2024", "31/01/2024",
+                                                          "01/31/2024", "20240131",   "31JAN2024"};
     const kn_column *column = &input->table->columns[c];
     char shown[KN_SHOWN_BYTES];
     const bool may_be = column->type == KN_TYPE_TEXT && input->choices[c].type == KN_TYPE_AUTO;
@@ -205,7 +206,7 @@ done:
  */
 
 typedef struct fits {
-    uint64_t n_cells, n_whole, n_numbers, n_forms[N_FORMS];
+    uint64_t n_cells, n_whole, n_numbers, n_forms[KN_DATE_N_FORMS];
 } fits;
 
 static fits count_fits(const kn_column *column, const uint64_t *rows)
@@ -221,7 +222,7 @@ static fits count_fits(const kn_column *column, const uint64_t *rows)
         f.n_cells += rows[s];
         f.n_whole += kind == KN_NUMBER_WHOLE ? rows[s] : 0;
         f.n_numbers += kind != KN_NUMBER_NONE ? rows[s] : 0;
-        for (int i = 0; i < N_FORMS; i++) f.n_forms[i] += forms >> i & 1 ? rows[s] : 0;
+        for (int i = 0; i < KN_DATE_N_FORMS; i++) f.n_forms[i] += forms >> i & 1 ? rows[s] : 0;
     }
     return f;
 }
@@ -242,7 +243,7 @@ static kn_type nearly_type(const kn_column *column, const uint64_t *rows)
     const fits f = count_fits(column, rows);
     if (f.n_cells < FEW_CELLS) return KN_TYPE_AUTO;
     const double dates = kn_name_is_date(column->name) ? MOST : NEARLY_ALL;
-    for (int i = 0; i < N_FORMS; i++) {
+    for (int i = 0; i < KN_DATE_N_FORMS; i++) {
         const bool all_but_words = column->type == KN_TYPE_TEXT && f.n_forms[i] == f.n_cells;
         if (!is_exchangeable(&f) && (is_nearly_all(f.n_forms[i], f.n_cells, dates) || all_but_words))
             return KN_TYPE_DATE;

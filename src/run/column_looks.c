@@ -262,7 +262,7 @@ static bool is_whole(const char *text, size_t n)
 static bool is_number(const char *text, size_t n) { return kn_number_ways(text, n, false) != 0; }
 static bool is_date(const char *text, size_t n)
 {
-    return kn_date_forms(text, n, KN_DATE_ISO | KN_DATE_DOTS | KN_DATE_DAY | KN_DATE_MONTH) != 0;
+    return kn_date_forms(text, n, KN_DATE_ANY & ~(unsigned)KN_DATE_COMPACT) != 0;
 }
 
 kn_type kn_column_nearly(const kn_column *column)

@@ -547,7 +547,7 @@ kn_status kn_schema_lines(char **text, size_t *n_bytes, const kn_schema *schema,
     if (!needed) return KN_OK;
     nest.reading = (kn_cell_reading){.type = values->type, .leading_zeros = true, .words_are_values = true};
     KN_TRY(value_texts(&texts, &n_texts, values, err));
-    unsigned forms = KN_DATE_ISO | KN_DATE_DOTS | KN_DATE_DAY | KN_DATE_MONTH | KN_DATE_COMPACT;
+    unsigned forms = KN_DATE_ANY;
     for (size_t i = 0; i < n_texts && values->type == KN_TYPE_DATE; i++)
         forms &= kn_date_forms(texts[i], strlen(texts[i]), forms);
     nest.reading.form = (kn_date_form)(forms & ~(forms - 1)); /* the first that they all have */

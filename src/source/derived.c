@@ -56,8 +56,8 @@ typedef struct end_cells {
 /* In the form in which the column was read: the number says which of d/m/y and m/d/y it is. */
 static bool moment_of(kn_moment *out, const char *bytes, size_t n_bytes, double number)
 {
-    for (unsigned form = KN_DATE_ISO; form <= KN_DATE_COMPACT; form <<= 1)
-        if (kn_date_parse(out, bytes, n_bytes, (kn_date_form)form) && kn_moment_number(out) == number) return true;
+    for (unsigned form = 1; form < KN_DATE_ANY; form <<= 1)
+        if (kn_date_parse(out, bytes, n_bytes, form) && kn_moment_number(out) == number) return true;
     return false;
 }
 

@@ -76,6 +76,14 @@ static bool take_char(cursor *c, char wanted)
     return true;
 }
 
+/* One of `wanted`; '\0' where none stands there. */
+static char take_any(cursor *c, const char *wanted)
+{
+    for (; *wanted != '\0'; wanted++)
+        if (take_char(c, *wanted)) return *wanted;
+    return '\0';
+}
+
 static bool take_digits(cursor *c, unsigned min_digits, unsigned max_digits, unsigned *out)
 {
     unsigned n = 0, value = 0;
@@ -131,12 +139,13 @@ static bool set_time(cursor *c, kn_moment *moment, unsigned hours, unsigned minu
     return true;
 }
 
-static bool take_time(cursor *c, kn_moment *moment)
+/* Behind one of `marks`; nothing is fine. */
+static bool take_time(cursor *c, kn_moment *moment, const char *marks)
 {
     unsigned hours, minutes, seconds = 0;
     uint64_t nanoseconds = 0;
     if (c->at == c->end) return true;
-    if (!take_char(c, 'T') && !take_char(c, 't') && !take_char(c, ' ')) return false;
+    if (take_any(c, marks) == '\0') return false;
     if (!take_digits(c, 2, 2, &hours) || !take_char(c, ':') || !take_digits(c, 2, 2, &minutes)) return false;
     if (take_char(c, ':')) {
         if (!take_digits(c, 2, 2, &seconds)) return false;
@@ -161,7 +170,7 @@ static bool parse_iso(cursor *c, kn_moment *moment)
     if (separator != '-' && separator != '/') return false;
     c->at++;
     if (!take_digits(c, 2, 2, &month) || !take_char(c, separator) || !take_digits(c, 2, 2, &day)) return false;
-    return set_day(moment, year, month, day) && take_time(c, moment);
+    return set_day(moment, year, month, day) && take_time(c, moment, "Tt ");
 }
 
 /* Two short numbers and a year: d.m.yyyy, d/m/yyyy, m/d/yyyy. */
@@ -189,7 +198,77 @@ static bool parse_compact(cursor *c, kn_moment *moment)
     return set_time(c, moment, hours, minutes, seconds, 0);
 }
 
-bool kn_date_parse(kn_moment *out, const char *bytes, size_t n_bytes, kn_date_form form)
+static bool is_letter(char byte) { return ((byte | 32) >= 'a' && (byte | 32) <= 'z') || (byte & 0x80) != 0; }
+
+static char lower(char byte)
+{
+    const bool is_capital = (byte >= 'A' && byte <= 'Z') || byte == '\x84'; /* behind \xc3: of the letter A umlaut */
+    return is_capital ? (char)(byte | 32) : byte;
+}
+
+/* 1 to 12; 0: the word is no month. */
+static unsigned month_named(const char *word, size_t n)
+{
+    static const char *const names[] = {"jan january januar jän jänner",
+                                        "feb february februar",
+                                        "mar march mär märz mrz maerz",
+                                        "apr april",
+                                        "may mai",
+                                        "jun june juni",
+                                        "jul july juli",
+                                        "aug august",
+                                        "sep sept september",
+                                        "oct october okt oktober",
+                                        "nov november",
+                                        "dec december dez dezember"};
+    for (unsigned month = 0; month < 12; month++)
+        for (const char *at = names[month]; *at != '\0'; at += *at == ' ') {
+            size_t same = 0;
+            while (same < n && lower(word[same]) == at[same]) same++;
+            if (same == n && (at[n] == ' ' || at[n] == '\0')) return month + 1;
+            while (*at != ' ' && *at != '\0') at++;
+        }
+    return 0;
+}
+
+/* 5, 05, 5. or 5th */
+static bool take_day(cursor *c, unsigned *day)
+{
+    static const char *const behind[] = {"st", "nd", "rd", "th"};
+    if (!take_digits(c, 1, 2, day)) return false;
+    if (take_char(c, '.')) return true;
+    for (size_t i = 0; i < 4 && c->end - c->at > 2; i++)
+        if (lower(c->at[0]) == behind[i][0] && lower(c->at[1]) == behind[i][1] && !is_letter(c->at[2])) c->at += 2;
+    return true;
+}
+
+/* Letters, and a point where they may be a short name. */
+static bool take_word(cursor *c, cursor *word)
+{
+    word->at = c->at;
+    while (c->at < c->end && is_letter(*c->at)) c->at++;
+    word->end = c->at;
+    take_char(c, '.');
+    return word->end > word->at;
+}
+
+/* Day, month and year with the same between them, or month, day and year; then a comma may stand behind the day. Which
+ * month the word is comes last: most texts are no dates by then. */
+static bool parse_named(cursor *c, kn_moment *moment)
+{
+    unsigned day, year;
+    cursor word;
+    const bool day_first = c->at < c->end && !is_letter(*c->at);
+    if (day_first ? !take_day(c, &day) : !take_word(c, &word)) return false;
+    const char between = take_any(c, " -/");
+    if (day_first ? !take_word(c, &word) : between == '\0' || !take_day(c, &day)) return false;
+    if (!day_first && between == ' ') take_char(c, ',');
+    if (between != '\0' && !take_char(c, between)) return false;
+    return take_digits(c, 4, 4, &year) &&
+           set_day(moment, year, month_named(word.at, (size_t)(word.end - word.at)), day) && take_time(c, moment, ": ");
+}
+
+static bool parse_form(kn_moment *out, const char *bytes, size_t n_bytes, kn_date_form form)
 {
     cursor c = {bytes, bytes + n_bytes};
     *out = (kn_moment){0};
@@ -197,8 +276,17 @@ bool kn_date_parse(kn_moment *out, const char *bytes, size_t n_bytes, kn_date_fo
     while (c.at < c.end && (c.end[-1] == ' ' || c.end[-1] == '\t')) c.end--;
     bool parsed = form == KN_DATE_ISO       ? parse_iso(&c, out)
                   : form == KN_DATE_COMPACT ? parse_compact(&c, out)
+                  : form == KN_DATE_NAMED   ? parse_named(&c, out)
                                             : parse_three(&c, out, form);
     return parsed && c.at == c.end;
+}
+
+bool kn_date_parse(kn_moment *out, const char *bytes, size_t n_bytes, unsigned forms)
+{
+    *out = (kn_moment){0};
+    for (; forms != 0; forms &= forms - 1)
+        if (parse_form(out, bytes, n_bytes, (kn_date_form)(forms & ~(forms - 1)))) return true;
+    return false;
 }
 
 bool kn_date_is_plausible(const char *bytes, size_t n_bytes)
@@ -232,18 +320,12 @@ unsigned kn_date_short_forms(const char *bytes, size_t n_bytes)
            (separator != '.' && is_day_of_some_year(second, third) ? KN_DATE_ISO : 0u);
 }
 
-static bool is_letter(char byte) { return ((byte | 32) >= 'a' && (byte | 32) <= 'z') || (byte & 0x80) != 0; }
-
 /* Of two letters the whole word, otherwise its beginning. */
 static bool begins_like(const char *word, size_t n, const char *const *known)
 {
     for (; *known != NULL; known++) {
         size_t same = 0, wanted = strlen(*known);
-        while (same < wanted && same < n) {
-            const char byte = word[same] >= 'A' && word[same] <= 'Z' ? (char)(word[same] | 32) : word[same];
-            if (byte != (*known)[same]) break;
-            same++;
-        }
+        while (same < wanted && same < n && lower(word[same]) == (*known)[same]) same++;
         if (same == wanted && (wanted > 2 || n == wanted)) return true;
     }
     return false;
@@ -286,8 +368,8 @@ unsigned kn_date_forms(const char *bytes, size_t n_bytes, unsigned forms)
 {
     unsigned found = 0;
     kn_moment moment;
-    for (unsigned form = KN_DATE_ISO; form <= KN_DATE_COMPACT; form <<= 1)
-        if ((forms & form) != 0 && kn_date_parse(&moment, bytes, n_bytes, (kn_date_form)form)) found |= form;
+    for (unsigned form = 1; form < KN_DATE_ANY; form <<= 1)
+        if (kn_date_parse(&moment, bytes, n_bytes, forms & form)) found |= form;
     return found;
 }
 

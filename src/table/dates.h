@@ -8,7 +8,9 @@
  *   DOTS      31.1.2024, 31.01.2024          day first
  *   DAY       31/1/2024, 31-01-2024          day first
  *   MONTH     1/31/2024, 01-31-2024          month first
- *   COMPACT   20240131, with an optional time: 202401311030, 20240131103005, 20240131T1030, then perhaps a zone as above */
+ *   COMPACT   20240131, with an optional time: 202401311030, 20240131103005, 20240131T1030, then perhaps a zone as above
+ *   NAMED     the month in letters, English or German, whole or short: 05OCT1987, 5-Oct-1987, 5 October 1987,
+ *             5. Okt. 1987, Oct 5 1987, October 5th, 1987; with an optional time as above after ':' or a blank */
 // clang-format on
 #ifndef KN_TABLE_DATES_H
 #define KN_TABLE_DATES_H
@@ -38,8 +40,17 @@ typedef enum kn_date_form {
     KN_DATE_DOTS = 1 << 1,
     KN_DATE_DAY = 1 << 2,
     KN_DATE_MONTH = 1 << 3,
-    KN_DATE_COMPACT = 1 << 4
+    KN_DATE_COMPACT = 1 << 4,
+    KN_DATE_NAMED = 1 << 5
 } kn_date_form;
+
+/* Sets of forms: all, those with a time, and those that are neither a number nor mistaken for one another. */
+enum {
+    KN_DATE_N_FORMS = 6,
+    KN_DATE_ANY = (1 << KN_DATE_N_FORMS) - 1,
+    KN_DATE_TIMED = KN_DATE_ISO | KN_DATE_COMPACT | KN_DATE_NAMED,
+    KN_DATE_CLEAR = KN_DATE_ISO | KN_DATE_DOTS | KN_DATE_NAMED
+};
 
 /* A point in time, exact. */
 typedef struct kn_moment {
@@ -55,13 +66,13 @@ unsigned kn_date_forms(const char *bytes, size_t n_bytes, unsigned forms);
  * date whose year has two digits, as 5/10/87, 05.10.87 or 87-10-05, perhaps with a time; such a cell is text, and
  * somebody should hear of it. 0: none. */
 unsigned kn_date_short_forms(const char *bytes, size_t n_bytes);
-/* A date whose month is written in letters, as 5 Oct 1987, October 5th, 1987, 05OCT1987 or 5-Okt-87; text like those.
- */
+/* A date whose month is written in letters, also where it is not read: 05OCT87, 5 mayo 1987, Mon, 5 Oct 1987; text like
+ * those. */
 bool kn_date_has_month_name(const char *bytes, size_t n_bytes);
 /* A COMPACT date that is no number by chance: of the years 1800 to 2199. */
 bool kn_date_is_plausible(const char *bytes, size_t n_bytes);
-/* Reads the bytes in one form; false when they are no date in it. */
-bool kn_date_parse(kn_moment *out, const char *bytes, size_t n_bytes, kn_date_form form);
+/* Reads the bytes in the first of `forms` that they have; false when they are no date in any. */
+bool kn_date_parse(kn_moment *out, const char *bytes, size_t n_bytes, unsigned forms);
 /* 2024, 2024-H1, 2024-Q2, 2024-05, 2024-W07 (of ISO 8601) as from <= days < to; false when they are none. */
 bool kn_period_parse(double *from, double *to, const char *bytes, size_t n_bytes);
 /* Days with the time as a fraction. Rounding never reaches the next day, so that floor() is the day. */

@@ -73,15 +73,14 @@ static unsigned forms_of(const kn_inference *o, const char *bytes, size_t n_byte
 
 static void look_for_dates(const kn_inference *o, list_state *state)
 {
-    state->forms = KN_DATE_ISO | KN_DATE_DOTS | KN_DATE_DAY | KN_DATE_MONTH | KN_DATE_COMPACT;
+    state->forms = KN_DATE_ANY;
     if (state->numbers && !is_declared(o)) state->forms = KN_DATE_COMPACT;
     for (uint32_t i = 0; i < state->n_present && state->forms != 0; i++) {
         size_t n_bytes;
         kn_moment moment;
         const char *bytes = kn_item_bytes(o, &state->items[i], &n_bytes);
         state->forms = forms_of(o, bytes, n_bytes, state->forms);
-        bool has_zones = state->forms == KN_DATE_ISO || state->forms == KN_DATE_COMPACT;
-        if (has_zones && kn_date_parse(&moment, bytes, n_bytes, (kn_date_form)state->forms)) {
+        if (kn_date_parse(&moment, bytes, n_bytes, state->forms & KN_DATE_TIMED)) {
             state->n_zones += moment.has_zone;
             state->n_times += moment.has_time;
         }
@@ -169,9 +168,8 @@ static kn_item first_misfit(kn_inference *o)
         kn_number_kind kind = kn_number_read(&number, bytes, n_bytes, true);
         bool fits = o->options->type == KN_TYPE_INT ? kind == KN_NUMBER_WHOLE : kind != KN_NUMBER_NONE;
         if (o->options->type == KN_TYPE_DATE) {
-            forms &= kn_date_forms(bytes, n_bytes, 31);
-            if (kn_date_parse(&moment, bytes, n_bytes, KN_DATE_ISO) ||
-                kn_date_parse(&moment, bytes, n_bytes, KN_DATE_COMPACT)) {
+            forms &= kn_date_forms(bytes, n_bytes, KN_DATE_ANY);
+            if (kn_date_parse(&moment, bytes, n_bytes, KN_DATE_TIMED)) {
                 zones = zones || moment.has_zone;
                 bare_times = bare_times || (moment.has_time && !moment.has_zone);
             }
@@ -258,15 +256,15 @@ static bool set_marked_keys(kn_inference *o)
 /* The form that most dates of a declared column have. */
 static kn_date_form usual_form(const kn_inference *o)
 {
-    uint32_t n_fit[5] = {0}, best = 0;
+    uint32_t n_fit[KN_DATE_N_FORMS] = {0}, best = 0;
     for (uint32_t l = 0; l < o->n_lists; l++)
         for (uint32_t i = 0; i < o->states[l].n_present; i++) {
             size_t n;
             const char *bytes = kn_item_bytes(o, &o->states[l].items[i], &n);
-            unsigned forms = kn_date_forms(bytes, n, 31);
-            for (uint32_t f = 0; f < 5; f++) n_fit[f] += forms >> f & 1;
+            unsigned forms = kn_date_forms(bytes, n, KN_DATE_ANY);
+            for (uint32_t f = 0; f < KN_DATE_N_FORMS; f++) n_fit[f] += forms >> f & 1;
         }
-    for (uint32_t f = 1; f < 5; f++)
+    for (uint32_t f = 1; f < KN_DATE_N_FORMS; f++)
         if (n_fit[f] > n_fit[best]) best = f;
     return (kn_date_form)(1u << best);
 }

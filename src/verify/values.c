@@ -2,8 +2,8 @@
  *
  * A number is [+-] digits [. digits] [e [+-] digits] with blanks around it; its canonical text is the digits without
  * zeros at either end and the power of ten, so equality needs no rounding. A date has a four-digit year and one form
- * for the whole column, with an optional time and zone in the ISO form. Missing is one of the null values, blanks
- * around it ignored. */
+ * for the whole column, with an optional time and zone in those that begin or end with the year. Missing is one of the
+ * null values, blanks around it ignored. */
 #include "verify/values.h"
 
 #include "base/fold.h"
@@ -236,15 +236,16 @@ static bool days_of(int64_t *days, int year, int month, int day)
     return true;
 }
 
-/* [T ]hh:mm[:ss[.fraction]][Z|+hh[:]mm] at `at`; nanoseconds from midnight UTC, possibly outside the day. `compact`:
- * [T]hhmm[ss] and a zone. */
-static bool read_time(int64_t *nanoseconds, const char *at, const char *end, bool compact)
+/* [T ]hh:mm[:ss[.fraction]][Z|+hh[:]mm] at `at`; nanoseconds from midnight UTC, possibly outside the day. COMPACT:
+ * [T]hhmm[ss] and a zone; NAMED: a colon where others have a T. */
+static bool read_time(int64_t *nanoseconds, const char *at, const char *end, kn_day_order order)
 {
+    const bool compact = order == KN_DAY_COMPACT;
     int hour, minute, second = 0;
     int64_t fraction = 0;
     *nanoseconds = 0;
     if (at == end) return true;
-    if (*at == 'T' || (*at == ' ' && !compact)) at++;
+    if (*at == (order == KN_DAY_NAMED ? ':' : 'T') || (*at == ' ' && !compact)) at++;
     else if (!compact) return false;
     if (!take_digits(&at, end, 2, 2, &hour) || (!compact && !take(&at, end, ':'))) return false;
     if (!take_digits(&at, end, 2, 2, &minute)) return false;
@@ -275,11 +276,72 @@ static bool read_time(int64_t *nanoseconds, const char *at, const char *end, boo
     return at == end;
 }
 
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80; }
+
+/* Which of the lists |A|B| has the word, in large or small letters; n_lists: none. */
+static int list_of_word(const char *const *lists, int n_lists, const char *bytes, size_t n_bytes)
+{
+    char word[16] = "|";
+    if (n_bytes > 12) return n_lists;
+    for (size_t i = 0; i < n_bytes; i++) {
+        const bool small = (bytes[i] >= 'a' && bytes[i] <= 'z') || bytes[i] == '\xa4'; /* the end of a small A umlaut */
+        word[i + 1] = (char)(small ? bytes[i] - 32 : bytes[i]);
+    }
+    word[n_bytes + 1] = '|';
+    int list = 0;
+    while (list < n_lists && strstr(lists[list], word) == NULL) list++;
+    return list;
+}
+
+/* The text up to a year of four digits as a shape: a letter for each of day, month and year, and what stands between
+ * them. A point behind the day or the month's name is nothing, and neither is what makes 5 the 5th. */
+static bool read_named_day(int64_t *days, const char **at, const char *end)
+{
+    static const char *const months[] = {"|JAN|JANUARY|JANUAR|JÄN|JÄNNER|",
+                                         "|FEB|FEBRUARY|FEBRUAR|",
+                                         "|MAR|MARCH|MÄR|MÄRZ|MAERZ|MRZ|",
+                                         "|APR|APRIL|",
+                                         "|MAY|MAI|",
+                                         "|JUN|JUNE|JUNI|",
+                                         "|JUL|JULY|JULI|",
+                                         "|AUG|AUGUST|",
+                                         "|SEP|SEPT|SEPTEMBER|",
+                                         "|OCT|OCTOBER|OKT|OKTOBER|",
+                                         "|NOV|NOVEMBER|",
+                                         "|DEC|DECEMBER|DEZ|DEZEMBER|"};
+    static const char *const ordinals[] = {"|ST|ND|RD|TH|"};
+    static const char shapes[] = "|DMY|D M Y|D-M-Y|D/M/Y|M D Y|M D, Y|M-D-Y|M/D/Y|";
+    char shape[12] = "|", before = ' ';
+    int number, day = 0, month = 0, year = 0;
+    for (size_t n = 1; *at < end && n < sizeof shape - 2 && shape[n - 1] != 'Y'; before = (*at)[-1]) {
+        const char *from = *at;
+        if (is_digit(*from)) {
+            take_digits(at, end, 1, 5, &number);
+            if (*at - from == 4) year = number;
+            else day = number;
+            shape[n++] = *at - from == 4 ? 'Y' : *at - from <= 2 ? 'D' : '?';
+        } else if (is_letter(*from)) {
+            while (*at < end && is_letter(**at)) ++*at;
+            const size_t n_letters = (size_t)(*at - from);
+            if (is_digit(before) && list_of_word(ordinals, 1, from, n_letters) == 0) continue;
+            month = list_of_word(months, 12, from, n_letters) + 1;
+            shape[n++] = 'M';
+        } else {
+            ++*at;
+            if (*from == '.' && (is_digit(before) || (is_letter(before) && shape[n - 1] == 'M'))) continue;
+            shape[n++] = *from != '\0' ? *from : '?';
+        }
+    }
+    shape[strlen(shape)] = '|';
+    return strstr(shapes, shape) != NULL && days_of(days, year, month, day);
+}
+
 static bool read_day(int64_t *days, const char **at, const char *end, kn_day_order order)
 {
     int first, second, third;
     char mark = order == KN_DAY_DOTS ? '.' : '/', other = order == KN_DAY_DOTS ? '.' : '-';
     bool iso = order == KN_DAY_ISO;
+    if (order == KN_DAY_NAMED) return read_named_day(days, at, end);
     if (order == KN_DAY_COMPACT)
         return take_digits(at, end, 4, 4, &first) && take_digits(at, end, 2, 2, &second) &&
                take_digits(at, end, 2, 2, &third) && days_of(days, first, second, third);
@@ -297,8 +359,8 @@ static bool read_date(double *number, char *canonical, kn_day_order order, const
     trim(&bytes, &n_bytes);
     const char *at = bytes, *end = bytes + n_bytes;
     if (!read_day(&days, &at, end, order)) return false;
-    const bool has_time = order == KN_DAY_ISO || order == KN_DAY_COMPACT;
-    if (has_time ? !read_time(&nanoseconds, at, end, order == KN_DAY_COMPACT) : at != end) return false;
+    const bool has_time = order == KN_DAY_ISO || order == KN_DAY_COMPACT || order == KN_DAY_NAMED;
+    if (has_time ? !read_time(&nanoseconds, at, end, order) : at != end) return false;
     if (!has_time) nanoseconds = 0;
     for (; nanoseconds < 0; nanoseconds += per_day) days--;
     for (; nanoseconds >= per_day; nanoseconds -= per_day) days++;
@@ -356,7 +418,7 @@ void kn_reading_find_dates(kn_reading *reading, const kn_sheet_column *column)
 {
     uint32_t most = 0;
     if (reading->type != KN_TYPE_DATE) return;
-    for (int order = KN_DAY_ISO; order <= KN_DAY_COMPACT; order++) {
+    for (int order = KN_DAY_ISO; order <= KN_DAY_NAMED; order++) {
         uint32_t n_fit = 0;
         for (uint32_t i = 0; i < column->n_texts; i++) {
             size_t n_bytes;

@@ -5,7 +5,14 @@
 
 #include "verify/sheet.h"
 
-typedef enum kn_day_order { KN_DAY_ISO, KN_DAY_DOTS, KN_DAY_FIRST, KN_DAY_SECOND, KN_DAY_COMPACT } kn_day_order;
+typedef enum kn_day_order {
+    KN_DAY_ISO,
+    KN_DAY_DOTS,
+    KN_DAY_FIRST,
+    KN_DAY_SECOND,
+    KN_DAY_COMPACT,
+    KN_DAY_NAMED
+} kn_day_order;
 
 /* How the texts of one column are read. */
 typedef struct kn_reading {

@@ -34,6 +34,26 @@ SLOW = ["mingen", "cover", "k-member", "agglomerative", "meyerson-williams"]
 LONG_SHARE = 0.003
 DAYS = ["day", "week", "month", "quarter", "halfyear", "year", "5years", "decade", "century"]
 
+ENGLISH = "January February March April May June July August September October November December".split()
+GERMAN = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()
+
+
+def day_spelling(rng):
+    """How the days of one column are written, as (year, month, day) -> text. Months in letters may differ from cell to cell."""
+    named = [lambda y, m, d: f"{d:02d}{ENGLISH[m - 1][:3].upper()}{y:04d}",
+             lambda y, m, d: f"{d}-{ENGLISH[m - 1][:3]}-{y:04d}",
+             lambda y, m, d: f"{d} {ENGLISH[m - 1]} {y:04d}",
+             lambda y, m, d: f"{ENGLISH[m - 1]} {d}, {y:04d}",
+             lambda y, m, d: f"{ENGLISH[m - 1][:3]} {d:02d} {y:04d}",
+             lambda y, m, d: f"{d}. {GERMAN[m - 1]} {y:04d}",
+             lambda y, m, d: f"{d:02d}-{GERMAN[m - 1][:3].upper()}-{y:04d}"]
+    how = rng.random()
+    if how < 0.5:
+        return lambda y, m, d: f"{y:04d}-{m:02d}-{d:02d}"
+    if how < 0.7:
+        return lambda y, m, d: f"{d:02d}.{m:02d}.{y:04d}"
+    return rng.choice(named) if how < 0.9 else lambda y, m, d: rng.choice(named)(y, m, d)
+
 
 def quoted(cells, delimiter=";"):
     return delimiter.join('"' + cell.replace('"', '""') + '"' for cell in cells)
@@ -75,7 +95,7 @@ def odd_numbers(rng):
 
 
 def odd_dates(rng):
-    kind = rng.randrange(5)
+    kind = rng.randrange(6)
     day = lambda: (rng.randint(1948, 2031), rng.randint(1, 12), rng.randint(1, 28))
     if kind == 0:
         return ["%04d-%02d-%02d" % day() for _ in range(20)]
@@ -87,6 +107,8 @@ def odd_dates(rng):
                 for _ in range(15)]
     if kind == 3:
         return ["{2:02d}.{1:02d}.{0:04d}".format(*day()) for _ in range(15)]
+    if kind == 4:
+        return ["{2:02d}{3}{0:04d}:{4:02d}:45:00".format(*at, ENGLISH[at[1] - 1][:3].upper(), rng.randint(0, 23)) for at in (day() for _ in range(15))]
     year = rng.randint(1950, 2020)
     return ["%04d-%02d-%02d" % (year, rng.randint(1, 3), rng.randint(1, 28)) for _ in range(30)]
 
@@ -101,9 +123,9 @@ def plain_numbers(rng, kind):
 
 
 def plain_dates(rng):
-    span, n, turned = rng.choice([1, 5, 60]), rng.choice([3, 10, 40]), rng.random() < 0.3
+    span, n, spelled = rng.choice([1, 5, 60]), rng.choice([3, 10, 40]), day_spelling(rng)
     days = {(1960 + rng.randrange(span), rng.randint(1, 12), rng.randint(1, 28)) for _ in range(n)}
-    return ["%02d.%02d.%04d" % day[::-1] if turned else "%04d-%02d-%02d" % day for day in sorted(days)]
+    return [spelled(*day) for day in sorted(days)]
 
 
 def plain_texts(rng):
@@ -455,9 +477,9 @@ def draw_long(rng, case):
 
 def derive_column(rng, case, pools):
     """An age or a time between two columns of dates, which do not leave."""
-    turned, spans = rng.random() < 0.3, rng.random() < 0.5
+    spelled, spans = day_spelling(rng), rng.random() < 0.5
     day = lambda first, last: (rng.randint(first, last), rng.randint(1, 12), rng.randint(1, 28) if rng.random() < 0.9 else 29)
-    text = lambda date: ("%02d.%02d.%04d" % date[::-1] if turned else "%04d-%02d-%02d" % date) if rng.random() > 0.03 else ""
+    text = lambda date: spelled(*date) if rng.random() > 0.03 else ""
     for name, first, last in [("from", 1930, 1999)] + [("to", 2000, 2020)] * spans:
         case["columns"].append({"name": name, "role": "identifier", "kind": "dates", "options": {}})
         pools.append([])
