@@ -2,6 +2,7 @@
  * count agrees with a slow one made here. */
 #include "support.h"
 
+#include "table/dates.h"
 #include "verify/inside.h"
 #include "verify/released_bounds.h"
 #include "verify/row_groups.h"
@@ -925,7 +926,7 @@ static void dates_mean_themselves_or_an_interval(void **state)
     const int cells[] = {1, 5};
     kn_table *table = test_table(2, 1, cells);
     kn_domain *domain = test_domain(table, 0, NULL);
-    ASSERT_PAIRS(domain, KN_TYPE_DATE, false, {"2024-02-29", "2024-02-29", true}, {"2024-02-29", "2024/2/29", true},
+    ASSERT_PAIRS(domain, KN_TYPE_DATE, false, {"2024-02-29", "2024-02-29", true}, {"2024-02-29", "2024/02/29", true},
                  {"2024-02-29", "2024-02-01..2024-03-01", true}, {"2024-03-02", "2024-02-01..2024-03-01", false},
                  {"2024-03-01", "2024-02-01..2024-03-01", true}, {"2023-02-28", "2023-02-01..2023-02-29", false},
                  {"31.12.1999", "1.12.1999..1.1.2000", true}, {"2.1.2000", "1.12.1999..1.1.2000", false},
@@ -2588,6 +2589,80 @@ static void write_day(char *text, kn_day_order order, int year, int month, int d
     sprintf(text, "%s%c%s%c%04d", first, mark, second, mark, year);
 }
 
+/* One of the words between the bars. */
+static void add_any(char *text, kn_rng *rng, const char *words)
+{
+    uint32_t n_words = 1;
+    for (const char *at = words; *at != '\0'; at++) n_words += *at == '|';
+    for (uint32_t skipped = kn_rng_below(rng, n_words); skipped > 0; words++) skipped -= *words == '|';
+    strncat(text, words, strcspn(words, "|"));
+}
+
+/* Nearly a date: a plan, of which some pieces are left out and others put in. */
+static void add_nearly_a_date(char *text, kn_rng *rng)
+{
+    static const char *const plans[] = {"dmy",   "d m y",    "d-m-y",       "d/m/y",       "m d, y",    "m d y",
+                                        "y-n-n", "y/n/n",    "n/n/y",       "n-n-y",       "n.n.y",     "ynn",
+                                        "ynnhh", "ynnThhhz", "y-n-nTh:hfz", "y-n-nth:hfz", "dmy:h:hfz", "d. m. y h:hz"};
+    static const struct {
+        char sign;
+        const char *words;
+    } lists[] = {
+        {'d', "0|00|1|5|05|9|21st|22nd|3rd|4TH|28|29|30|31|32|123"},
+        {'n', "1|9|01|02|04|05|09|10|11|12|12|00|13|28|29|30|31|32"},
+        {'y', "1987|1987|2024|1900|2000|0087|0000|87|19871"},
+        {'m', "Jan|january|JANUAR|Jän|JÄNNER|feb|February|Februar|MAR|March|mär|MÄRZ|Mrz|maerz|Apr|APRIL|May|mai|Jun|"
+              "June|juni|"
+              "JUL|July|Juli|Aug|august|Sep|sept|September|OCT|october|Okt|OKTOBER|Nov|november|dec|December|DEZ|"
+              "dezember|Mayo"},
+        {'h', "00|07|10|23|24|59|60|7"},
+        {'f', "||:07|:59.125|:00,5|:60|:07.|:07.123456789|:07.1234567891"},
+        {'z', "|||Z|z|+02|-0330|+02:00|+24:00|-0260|+2"},
+    };
+    const uint32_t n_odd = kn_rng_below(rng, 3);
+    for (const char *plan = plans[kn_rng_below(rng, sizeof plans / sizeof *plans)]; *plan != '\0'; plan++) {
+        size_t list = 0;
+        while (list < sizeof lists / sizeof *lists && lists[list].sign != *plan) list++;
+        if (kn_rng_below(rng, 24) < n_odd) add_any(text, rng, "5|31|1987|Oct|th|ST|.|,| |-|/|:|T|t|Z|z|+02|10:30|x");
+        if (kn_rng_below(rng, 24) < n_odd) continue;
+        if (list < sizeof lists / sizeof *lists) add_any(text, rng, lists[list].words);
+        else strncat(text, plan, 1);
+    }
+}
+
+/* The run's reader and this one share no line, and must not differ: texts put together from pieces of dates are the
+ * same moments for both, or none for both, in every form. */
+static void both_readers_take_the_same_texts_for_dates(void **state)
+{
+    kn_rng rng = kn_rng_new(71, 0);
+    uint32_t n_dates[KN_DATE_N_FORMS] = {0};
+    for (int round = 0; round < 400000; round++) {
+        char text[200] = "", canonical[KN_CANONICAL_BYTES], expected[80];
+        add_nearly_a_date(text, &rng);
+        for (uint32_t f = 0; f < KN_DATE_N_FORMS; f++) {
+            const kn_reading reading = {.type = KN_TYPE_DATE, .day_order = (kn_day_order)f};
+            kn_moment moment;
+            double number;
+            const bool is_date = kn_date_parse(&moment, text, strlen(text), 1u << f);
+            const bool is_read = kn_text_read(&number, canonical, &reading, text, strlen(text)) == KN_TEXT_NUMBER;
+            if (is_date != is_read) fail_msg("'%s' is a date of form %u for one reader only", text, f);
+            if (!is_date) continue;
+            n_dates[f]++;
+            snprintf(expected, sizeof expected, "%lld:%llu", (long long)moment.days,
+                     (unsigned long long)moment.nanoseconds);
+            if (strcmp(canonical, expected) != 0) fail_msg("'%s' is %s and %s", text, canonical, expected);
+        }
+    }
+    for (uint32_t f = 0; f < KN_DATE_N_FORMS; f++)
+        if (n_dates[f] < 5000 || n_dates[f] > 200000) fail_msg("form %u: %u dates", f, n_dates[f]);
+    static const char zero[] = "\0"
+                               "5Oct1987";
+    double number;
+    const kn_reading reading = {.type = KN_TYPE_DATE, .day_order = KN_DAY_NAMED};
+    assert_int_equal(kn_date_forms(zero, 9, KN_DATE_ANY), 0);
+    assert_int_equal(kn_text_read(&number, NULL, &reading, zero, 9), KN_TEXT_BYTES);
+}
+
 static void dates_are_the_moments_that_the_c_library_names(void **state)
 {
     kn_rng rng = kn_rng_new(42, 0);
@@ -2606,13 +2681,14 @@ static void dates_are_the_moments_that_the_c_library_names(void **state)
         const bool is_named = reading.day_order == KN_DAY_NAMED;
         if ((reading.day_order == KN_DAY_ISO || is_named) && kn_rng_below(&rng, 4) != 0) {
             char *at = text + strlen(text);
+            uint32_t n_digits = 0;
             hour = (int)kn_rng_below(&rng, 25);
             minute = (int)kn_rng_below(&rng, 61);
             at += sprintf(at, "%c%02d:%02d", kn_rng_below(&rng, 2) == 0 ? ' ' : is_named ? ':' : 'T', hour, minute);
             if (kn_rng_below(&rng, 3) != 0) {
                 second = (int)kn_rng_below(&rng, 62);
                 at += sprintf(at, ":%02d", second);
-                uint32_t n_digits = kn_rng_below(&rng, 12);
+                n_digits = kn_rng_below(&rng, 12);
                 if (n_digits > 0) *at++ = '.';
                 for (uint32_t i = 0; i < n_digits; i++) {
                     *at = (char)('0' + kn_rng_below(&rng, 10));
@@ -2622,7 +2698,7 @@ static void dates_are_the_moments_that_the_c_library_names(void **state)
                 for (uint32_t i = n_digits; i < 9 && n_digits > 0; i++) fraction *= 10;
                 *at = '\0';
             }
-            exists &= minute < 60 && second <= 60;
+            exists &= hour < 24 && minute < 60 && second < 60 && n_digits <= 9;
             int zone_minutes = (int)kn_rng_below(&rng, 60), zone_hours = (int)kn_rng_below(&rng, 14);
             switch (kn_rng_below(&rng, 5)) {
             case 0: strcpy(at, "Z"); break;
@@ -3024,6 +3100,7 @@ int main(void)
         cmocka_unit_test(numbers_are_equal_and_ordered_as_their_digits_are),
         cmocka_unit_test(what_is_no_number_is_its_bytes),
         cmocka_unit_test(marks_stand_between_thousands_and_nowhere_else),
+        cmocka_unit_test(both_readers_take_the_same_texts_for_dates),
         cmocka_unit_test(dates_are_the_moments_that_the_c_library_names),
         cmocka_unit_test(moments_stand_in_their_order),
         cmocka_unit_test(files_are_read_as_they_were_written),

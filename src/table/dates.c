@@ -194,7 +194,11 @@ static bool parse_compact(cursor *c, kn_moment *moment)
     if (c->at == c->end) return true;
     take_char(c, 'T');
     if (!take_digits(c, 2, 2, &hours) || !take_digits(c, 2, 2, &minutes)) return false;
-    if (!take_digits(c, 2, 2, &seconds)) seconds = 0;
+    const char *behind = c->at;
+    if (!take_digits(c, 2, 2, &seconds)) {
+        seconds = 0;
+        c->at = behind;
+    }
     return set_time(c, moment, hours, minutes, seconds, 0);
 }
 
@@ -256,8 +260,8 @@ static bool take_word(cursor *c, cursor *word)
  * month the word is comes last: most texts are no dates by then. */
 static bool parse_named(cursor *c, kn_moment *moment)
 {
-    unsigned day, year;
-    cursor word;
+    unsigned day = 0, year;
+    cursor word = {0};
     const bool day_first = c->at < c->end && !is_letter(*c->at);
     if (day_first ? !take_day(c, &day) : !take_word(c, &word)) return false;
     const char between = take_any(c, " -/");

@@ -4,7 +4,7 @@
  * A date cell is one of these forms; blanks around it are tolerated. Years have four digits: with two, the century
  * would be a guess, so `1/21/76` stays text.
  *   ISO       2024-01-31, 2024/01/31, with an optional time after 'T' or a blank: 10:30, 10:30:05, 10:30:05.250, then
- *             optionally Z, +02:00, +0200 or +02 (counted back to UTC)
+ *             optionally Z, +02:00, +0200 or +02 (counted back to UTC); a comma for the point, t and z are fine
  *   DOTS      31.1.2024, 31.01.2024          day first
  *   DAY       31/1/2024, 31-01-2024          day first
  *   MONTH     1/31/2024, 01-31-2024          month first

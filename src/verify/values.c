@@ -236,8 +236,8 @@ static bool days_of(int64_t *days, int year, int month, int day)
     return true;
 }
 
-/* [T ]hh:mm[:ss[.fraction]][Z|+hh[:]mm] at `at`; nanoseconds from midnight UTC, possibly outside the day. COMPACT:
- * [T]hhmm[ss] and a zone; NAMED: a colon where others have a T. */
+/* [T ]hh:mm[:ss[.fraction]][Z|+hh[:]mm] at `at`; nanoseconds from midnight UTC, possibly outside the day. T and Z may
+ * be small, the point a comma. COMPACT: [T]hhmm[ss] and a zone; NAMED: a colon where others have a T. */
 static bool read_time(int64_t *nanoseconds, const char *at, const char *end, kn_day_order order)
 {
     const bool compact = order == KN_DAY_COMPACT;
@@ -245,7 +245,8 @@ static bool read_time(int64_t *nanoseconds, const char *at, const char *end, kn_
     int64_t fraction = 0;
     *nanoseconds = 0;
     if (at == end) return true;
-    if (*at == (order == KN_DAY_NAMED ? ':' : 'T') || (*at == ' ' && !compact)) at++;
+    const char *marks = compact ? "T" : order == KN_DAY_NAMED ? ": " : "Tt ";
+    if (*at != '\0' && strchr(marks, *at) != NULL) at++;
     else if (!compact) return false;
     if (!take_digits(&at, end, 2, 2, &hour) || (!compact && !take(&at, end, ':'))) return false;
     if (!take_digits(&at, end, 2, 2, &minute)) return false;
@@ -253,24 +254,24 @@ static bool read_time(int64_t *nanoseconds, const char *at, const char *end, kn_
         if (at < end && is_digit(*at) && !take_digits(&at, end, 2, 2, &second)) return false;
     } else if (take(&at, end, ':')) {
         if (!take_digits(&at, end, 2, 2, &second)) return false;
-        if (take(&at, end, '.')) {
+        if (take(&at, end, '.') || take(&at, end, ',')) {
             int n = 0;
-            for (; at < end && is_digit(*at); at++, n++)
-                if (n < 9) fraction = fraction * 10 + (*at - '0');
-            if (n == 0) return false;
+            for (; at < end && is_digit(*at) && n < 10; at++, n++) fraction = fraction * 10 + (*at - '0');
+            if (n == 0 || n > 9) return false;
             for (; n < 9; n++) fraction *= 10;
         }
     }
-    if (hour > 24 || minute > 59 || second > 60) return false;
+    if (hour > 23 || minute > 59 || second > 59) return false;
     int64_t seconds = hour * 3600 + minute * 60 + second;
     if (at < end && (*at == '+' || *at == '-')) {
         int sign = *at++ == '-' ? 1 : -1, zone_hour, zone_minute = 0; /* back to UTC */
         if (!take_digits(&at, end, 2, 2, &zone_hour)) return false;
         bool colon = take(&at, end, ':');
         if ((colon || at < end) && !take_digits(&at, end, 2, 2, &zone_minute)) return false;
+        if (zone_hour > 23 || zone_minute > 59) return false;
         seconds += sign * (zone_hour * 3600 + zone_minute * 60);
-    } else {
-        take(&at, end, 'Z');
+    } else if (!take(&at, end, 'Z')) {
+        take(&at, end, 'z');
     }
     *nanoseconds = seconds * 1000000000 + fraction;
     return at == end;
@@ -313,7 +314,8 @@ static bool read_named_day(int64_t *days, const char **at, const char *end)
     static const char shapes[] = "|DMY|D M Y|D-M-Y|D/M/Y|M D Y|M D, Y|M-D-Y|M/D/Y|";
     char shape[12] = "|", before = ' ';
     int number, day = 0, month = 0, year = 0;
-    for (size_t n = 1; *at < end && n < sizeof shape - 2 && shape[n - 1] != 'Y'; before = (*at)[-1]) {
+    size_t n = 1;
+    for (; *at < end && n < sizeof shape - 2 && shape[n - 1] != 'Y'; before = (*at)[-1]) {
         const char *from = *at;
         if (is_digit(*from)) {
             take_digits(at, end, 1, 5, &number);
@@ -332,7 +334,7 @@ static bool read_named_day(int64_t *days, const char **at, const char *end)
             shape[n++] = *from != '\0' ? *from : '?';
         }
     }
-    shape[strlen(shape)] = '|';
+    shape[n] = '|';
     return strstr(shapes, shape) != NULL && days_of(days, year, month, day);
 }
 
@@ -347,8 +349,8 @@ static bool read_day(int64_t *days, const char **at, const char *end, kn_day_ord
                take_digits(at, end, 2, 2, &third) && days_of(days, first, second, third);
     if (!take_digits(at, end, iso ? 4 : 1, iso ? 4 : 2, &first)) return false;
     if (*at < end && **at == other) mark = other;
-    if (!take(at, end, mark) || !take_digits(at, end, 1, 2, &second)) return false;
-    if (!take(at, end, mark) || !take_digits(at, end, iso ? 1 : 4, iso ? 2 : 4, &third)) return false;
+    if (!take(at, end, mark) || !take_digits(at, end, iso ? 2 : 1, 2, &second)) return false;
+    if (!take(at, end, mark) || !take_digits(at, end, iso ? 2 : 4, iso ? 2 : 4, &third)) return false;
     if (iso) return days_of(days, first, second, third);
     return order == KN_DAY_SECOND ? days_of(days, third, first, second) : days_of(days, third, second, first);
 }
