@@ -130,11 +130,12 @@ static unclear_dates count_unclear(const kn_column *column, const uint64_t *rows
 
 static kn_piece count_piece(uint64_t n) { return kn_piece_number("%llu", (unsigned long long)n); }
 
-static void notice_unclear_dates(kn_input *input, kn_piece name, const kn_column *column, const uint64_t *rows)
+/* Whether there are enough dates for several forms to be told of. */
+static bool notice_unclear_dates(kn_input *input, kn_piece name, const kn_column *column, const uint64_t *rows)
 {
     const unclear_dates dates = count_unclear(column, rows);
     const double share = kn_name_is_date(column->name) ? MOST : NEARLY_ALL;
-    if ((double)(dates.n_long + dates.n_short + dates.n_named) < share * (double)dates.n_cells) return;
+    if ((double)(dates.n_long + dates.n_short + dates.n_named) < share * (double)dates.n_cells) return false;
     if (dates.n_short > 0)
         kn_sentences_add(&input->warnings,
                          KN_SAID(KN_SAY_SHORT_DATES, name, count_piece(dates.n_short), count_piece(dates.short_line),
@@ -147,6 +148,7 @@ static void notice_unclear_dates(kn_input *input, kn_piece name, const kn_column
     if (dates.n_long > 0 && dates.n_exchangeable == dates.n_long && !is_listed)
         kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_EXCHANGEABLE_DATES, name, count_piece(dates.n_long),
                                                    count_piece(dates.long_line)));
+    return (double)dates.n_long >= share * (double)dates.n_cells;
 }
 
 void kn_input_notice_dates(kn_input *input, uint32_t c, const uint64_t *rows, bool becomes_date)
@@ -158,7 +160,7 @@ void kn_input_notice_dates(kn_input *input, uint32_t c, const uint64_t *rows, bo
     const bool may_be = column->type == KN_TYPE_TEXT && input->choices[c].type == KN_TYPE_AUTO;
     if (!may_be || column->role == KN_ROLE_IDENTIFIER) return;
     const kn_piece name = kn_piece_text(kn_settings_column_shown(shown, input->request->settings, column->name, c));
-    notice_unclear_dates(input, name, column, rows);
+    if (!notice_unclear_dates(input, name, column, rows)) return;
     const mixed_dates dates = count_dates(column, rows);
     const double share = kn_name_is_date(column->name) ? MOST : NEARLY_ALL;
     if (dates.n_others == 0 || (double)(dates.n_most + dates.n_others) < share * (double)dates.n_cells) return;

@@ -154,7 +154,7 @@ static bool is_phone(const char *text, size_t n)
 {
     size_t n_digits = 0, n_gaps = 0;
     bool was_digit = false;
-    if (n < 7 || n > 24 || kn_date_forms(text, n, ~0u) != 0) return false;
+    if (n < 7 || n > 24 || kn_date_forms(text, n, KN_DATE_ANY) != 0) return false;
     for (size_t i = 0; i < n; i++) {
         bool digit = isdigit((unsigned char)text[i]) != 0;
         if (!digit && strchr("+-() /.", text[i]) == NULL) return false;

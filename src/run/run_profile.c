@@ -751,7 +751,7 @@ static bool looks_like_data(const kn_column *column)
     kn_decimal decimal;
     size_t n = strlen(column->name);
     return kn_decimal_parse(&decimal, column->name, n, true) != KN_NUMBER_NONE ||
-           kn_date_forms(column->name, n, ~0u) != 0 || kn_column_find_text(column, column->name, n) != KN_NONE;
+           kn_date_forms(column->name, n, KN_DATE_ANY) != 0 || kn_column_find_text(column, column->name, n) != KN_NONE;
 }
 
 /* The suggested policy is made of names. Where there is no header they are somebody's data. */

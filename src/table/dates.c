@@ -372,8 +372,10 @@ unsigned kn_date_forms(const char *bytes, size_t n_bytes, unsigned forms)
 {
     unsigned found = 0;
     kn_moment moment;
-    for (unsigned form = 1; form < KN_DATE_ANY; form <<= 1)
-        if (kn_date_parse(&moment, bytes, n_bytes, forms & form)) found |= form;
+    for (; forms != 0; forms &= forms - 1) {
+        const unsigned form = forms & ~(forms - 1);
+        if (parse_form(&moment, bytes, n_bytes, (kn_date_form)form)) found |= form;
+    }
     return found;
 }
 
