@@ -54,12 +54,28 @@ static void only_real_dates_are_dates(void **state)
         {"2024-01-31T10:30-0230", KN_DATE_ISO},
         {"2024-01-31T10:30+02", KN_DATE_ISO},
         {"2024-01-31T10:30+2", 0},
+        {"2024-01-31T10:30+020", 0},
+        {"2024-01-31T9:30", 0},
+        {"2024-01-31 10:30 PM", 0},
         {"2024-01-31T24:00", 0},
         {"2024-01-31T10:60", 0},
         {"2024-01-31T", 0},
         {"31.1.2024", KN_DATE_DOTS},
         {"31.01.2024", KN_DATE_DOTS},
         {"1.31.2024", 0},
+        {"31.01.2024 10:30", KN_DATE_DOTS},
+        {"31.1.2024 9:30:05", KN_DATE_DOTS},
+        {"31.1.2024T09:30", 0},
+        {"31/01/2024 22:05", KN_DATE_DAY},
+        {"1/31/2024 9:05 PM", KN_DATE_MONTH},
+        {"1/31/2024 9:05:30.5am", KN_DATE_MONTH},
+        {"1/2/2024 12:00 AM", KN_DATE_DAY | KN_DATE_MONTH},
+        {"1/31/2024 13:05 PM", 0},
+        {"1/31/2024 0:05 PM", 0},
+        {"1/31/2024 9:05  PM", 0},
+        {"1/31/2024 9:05 P", 0},
+        {"1/31/2024 9:05 PMZ", 0},
+        {"1/31/2024 24:05", 0},
         {"31/01/2024", KN_DATE_DAY},
         {"31-01-2024", KN_DATE_DAY},
         {"1/31/2024", KN_DATE_MONTH},
@@ -107,7 +123,9 @@ static void only_real_dates_are_dates(void **state)
         {"05OCT0000", 0},
         {"05OCT1987T13:45", 0},
         {"05OCT1987:24:00", 0},
-        {"05OCT1987:1:45", 0},
+        {"05OCT1987:1:45", KN_DATE_NAMED},
+        {"5 Oct 1987 10:30 PM", KN_DATE_NAMED},
+        {"05OCT1987:001:45", 0},
         {"05OCT1987:", 0},
         {"05OCT19871", 0},
         {"005OCT1987", 0},
@@ -229,7 +247,7 @@ static void a_month_in_letters_is_seen_and_not_read(void **state)
 {
     static const char *const dates[] = {"05-OCT-87",         "05OCT87",        "October 5, 87",      "1987 Oct 05",
                                         "5 de mayo de 1987", "1er août 1987",  "05OCT87:10:30:00",   "5 Oct, 1987",
-                                        "Mon, 5 Oct 1987",   "5 Octobre 1987", "5 Oct 1987 10:30 PM"};
+                                        "Mon, 5 Oct 1987",   "5 Octobre 1987", "5 Oct 1987 13:30 PM"};
     static const char *const others[] = {"Oct",           "Oct 1987",  "5 1987",        "5 Och 1987",
                                          "35 Oct 1987 7", "5 Oct 198", "Oct 5 Main",    "5 Oct 1987x",
                                          "5/10/87",       "",          "marry 5 19875", "5 Oct Nov 87"};
@@ -241,13 +259,23 @@ static void a_month_in_letters_is_seen_and_not_read(void **state)
         if (kn_date_has_month_name(others[i], strlen(others[i]))) fail_msg("'%s' is no date", others[i]);
 }
 
-static void a_time_with_a_zone_is_counted_back_to_utc(void **state)
+static void a_time_is_counted_in_24_hours_and_back_to_utc(void **state)
 {
     kn_moment a, b;
     assert_true(kn_date_parse(&a, "2024-03-01T01:30+02:00", 22, KN_DATE_ISO));
     assert_true(kn_date_parse(&b, "2024-02-29T23:30Z", 17, KN_DATE_ISO));
     assert_int_equal(a.days, b.days);
     assert_int_equal(a.nanoseconds, b.nanoseconds);
+    static const char *const noons[][2] = {
+        {"1/31/2024 12:05 AM", "2024-01-31T00:05"}, {"1/31/2024 12:05 pm", "2024-01-31T12:05"},
+        {"1/31/2024 1:05PM", "2024-01-31T13:05"},   {"1/31/2024 11:05 am", "2024-01-31T11:05"},
+        {"31 Jan 2024 1:05", "2024-01-31T01:05"},   {"31.1.2024 23:05:07", "2024-01-31T23:05:07"}};
+    for (size_t i = 0; i < sizeof noons / sizeof *noons; i++) {
+        assert_true(kn_date_parse(&a, noons[i][0], strlen(noons[i][0]), KN_DATE_ANY));
+        assert_true(kn_date_parse(&b, noons[i][1], strlen(noons[i][1]), KN_DATE_ISO));
+        assert_int_equal(a.days, b.days);
+        assert_int_equal(a.nanoseconds, b.nanoseconds);
+    }
     assert_true(kn_date_parse(&a, "2023-12-31T23:59:59.999999999", 29, KN_DATE_ISO));
     kn_date day = kn_date_of_number(kn_moment_number(&a));
     char text[KN_DATE_BYTES];
@@ -684,7 +712,7 @@ int main(void)
         cmocka_unit_test(a_year_of_two_digits_is_seen_and_not_read),
         cmocka_unit_test(every_month_in_letters_has_its_days),
         cmocka_unit_test(a_month_in_letters_is_seen_and_not_read),
-        cmocka_unit_test(a_time_with_a_zone_is_counted_back_to_utc),
+        cmocka_unit_test(a_time_is_counted_in_24_hours_and_back_to_utc),
         cmocka_unit_test(the_main_spelling_is_the_most_frequent_then_the_first),
         cmocka_unit_test(only_plain_decimals_are_numbers),
         cmocka_unit_test(numbers_compare_exactly_and_doubles_follow),

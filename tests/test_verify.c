@@ -2601,9 +2601,11 @@ static void add_any(char *text, kn_rng *rng, const char *words)
 /* Nearly a date: a plan, of which some pieces are left out and others put in. */
 static void add_nearly_a_date(char *text, kn_rng *rng)
 {
-    static const char *const plans[] = {"dmy",   "d m y",    "d-m-y",       "d/m/y",       "m d, y",    "m d y",
-                                        "y-n-n", "y/n/n",    "n/n/y",       "n-n-y",       "n.n.y",     "ynn",
-                                        "ynnhh", "ynnThhhz", "y-n-nTh:hfz", "y-n-nth:hfz", "dmy:h:hfz", "d. m. y h:hz"};
+    static const char *const plans[] = {"dmy",         "d m y",     "d-m-y",        "d/m/y",       "m d, y",
+                                        "m d y",       "y-n-n",     "y/n/n",        "n/n/y",       "n-n-y",
+                                        "n.n.y",       "ynn",       "ynnhh",        "ynnThhhz",    "y-n-nTh:hfz",
+                                        "y-n-nth:hfz", "dmy:h:hfz", "d. m. y h:hz", "n/n/y h:hfz", "n.n.y h:hf",
+                                        "n/n/y h:hfp", "m d y h:hp"};
     static const struct {
         char sign;
         const char *words;
@@ -2615,8 +2617,9 @@ static void add_nearly_a_date(char *text, kn_rng *rng)
               "June|juni|"
               "JUL|July|Juli|Aug|august|Sep|sept|September|OCT|october|Okt|OKTOBER|Nov|november|dec|December|DEZ|"
               "dezember|Mayo"},
-        {'h', "00|07|10|23|24|59|60|7"},
+        {'h', "00|07|10|12|23|24|59|60|7|0"},
         {'f', "||:07|:59.125|:00,5|:60|:07.|:07.123456789|:07.1234567891"},
+        {'p', " AM| pm|PM|am|||  PM| p| M|apm"},
         {'z', "|||Z|z|+02|-0330|+02:00|+24:00|-0260|+2"},
     };
     const uint32_t n_odd = kn_rng_below(rng, 3);

@@ -108,7 +108,7 @@ static bool take_zone(cursor *c, kn_moment *moment, int64_t *offset_seconds)
     int sign = *c->at++ == '-' ? -1 : 1;
     if (!take_digits(c, 2, 2, &hours)) return false;
     bool colon = take_char(c, ':');
-    if (!take_digits(c, 2, 2, &minutes) && (colon || c->at != c->end)) return false;
+    if ((colon || c->at != c->end) && !take_digits(c, 2, 2, &minutes)) return false;
     if (hours > 23 || minutes > 59) return false;
     *offset_seconds = sign * (int64_t)(hours * 3600 + minutes * 60);
     moment->has_zone = true;
@@ -139,18 +139,37 @@ static bool set_time(cursor *c, kn_moment *moment, unsigned hours, unsigned minu
     return true;
 }
 
-/* Behind one of `marks`; nothing is fine. */
-static bool take_time(cursor *c, kn_moment *moment, const char *marks)
+static char lower(char byte)
+{
+    const bool is_capital = (byte >= 'A' && byte <= 'Z') || byte == '\x84'; /* behind \xc3: of the letter A umlaut */
+    return is_capital ? (char)(byte | 32) : byte;
+}
+
+/* am or pm, if that is all that is left: then hours are 1 to 12. */
+static bool take_half_day(cursor *c, unsigned *hours)
+{
+    const char *at = c->at + (c->at < c->end && *c->at == ' ');
+    if (c->end - at != 2 || lower(at[1]) != 'm' || (lower(at[0]) != 'a' && lower(at[0]) != 'p')) return true;
+    if (*hours < 1 || *hours > 12) return false;
+    *hours = *hours % 12 + (lower(at[0]) == 'p' ? 12 : 0);
+    c->at = c->end;
+    return true;
+}
+
+/* Behind one of `marks`; nothing is fine. `spoken`: as people and spreadsheets have it, also 9:05 and 9:05 pm. */
+static bool take_time(cursor *c, kn_moment *moment, const char *marks, bool spoken)
 {
     unsigned hours, minutes, seconds = 0;
     uint64_t nanoseconds = 0;
     if (c->at == c->end) return true;
     if (take_any(c, marks) == '\0') return false;
-    if (!take_digits(c, 2, 2, &hours) || !take_char(c, ':') || !take_digits(c, 2, 2, &minutes)) return false;
+    if (!take_digits(c, spoken ? 1 : 2, 2, &hours) || !take_char(c, ':') || !take_digits(c, 2, 2, &minutes))
+        return false;
     if (take_char(c, ':')) {
         if (!take_digits(c, 2, 2, &seconds)) return false;
         if ((take_char(c, '.') || take_char(c, ',')) && !take_fraction(c, &nanoseconds)) return false;
     }
+    if (spoken && !take_half_day(c, &hours)) return false;
     return set_time(c, moment, hours, minutes, seconds, nanoseconds);
 }
 
@@ -170,7 +189,7 @@ static bool parse_iso(cursor *c, kn_moment *moment)
     if (separator != '-' && separator != '/') return false;
     c->at++;
     if (!take_digits(c, 2, 2, &month) || !take_char(c, separator) || !take_digits(c, 2, 2, &day)) return false;
-    return set_day(moment, year, month, day) && take_time(c, moment, "Tt ");
+    return set_day(moment, year, month, day) && take_time(c, moment, "Tt ", false);
 }
 
 /* Two short numbers and a year: d.m.yyyy, d/m/yyyy, m/d/yyyy. */
@@ -182,7 +201,9 @@ static bool parse_three(cursor *c, kn_moment *moment, kn_date_form form)
     if (form == KN_DATE_DOTS ? separator != '.' : separator != '/' && separator != '-') return false;
     c->at++;
     if (!take_digits(c, 1, 2, &second) || !take_char(c, separator) || !take_digits(c, 4, 4, &year)) return false;
-    return form == KN_DATE_MONTH ? set_day(moment, year, first, second) : set_day(moment, year, second, first);
+    const bool is_day =
+        form == KN_DATE_MONTH ? set_day(moment, year, first, second) : set_day(moment, year, second, first);
+    return is_day && take_time(c, moment, " ", true);
 }
 
 static bool parse_compact(cursor *c, kn_moment *moment)
@@ -203,12 +224,6 @@ static bool parse_compact(cursor *c, kn_moment *moment)
 }
 
 static bool is_letter(char byte) { return ((byte | 32) >= 'a' && (byte | 32) <= 'z') || (byte & 0x80) != 0; }
-
-static char lower(char byte)
-{
-    const bool is_capital = (byte >= 'A' && byte <= 'Z') || byte == '\x84'; /* behind \xc3: of the letter A umlaut */
-    return is_capital ? (char)(byte | 32) : byte;
-}
 
 /* 1 to 12; 0: the word is no month. */
 static unsigned month_named(const char *word, size_t n)
@@ -269,7 +284,8 @@ static bool parse_named(cursor *c, kn_moment *moment)
     if (!day_first && between == ' ') take_char(c, ',');
     if (between != '\0' && !take_char(c, between)) return false;
     return take_digits(c, 4, 4, &year) &&
-           set_day(moment, year, month_named(word.at, (size_t)(word.end - word.at)), day) && take_time(c, moment, ": ");
+           set_day(moment, year, month_named(word.at, (size_t)(word.end - word.at)), day) &&
+           take_time(c, moment, ": ", true);
 }
 
 static bool parse_form(kn_moment *out, const char *bytes, size_t n_bytes, kn_date_form form)

@@ -5,12 +5,12 @@
  * would be a guess, so `1/21/76` stays text.
  *   ISO       2024-01-31, 2024/01/31, with an optional time after 'T' or a blank: 10:30, 10:30:05, 10:30:05.250, then
  *             optionally Z, +02:00, +0200 or +02 (counted back to UTC); a comma for the point, t and z are fine
- *   DOTS      31.1.2024, 31.01.2024          day first
- *   DAY       31/1/2024, 31-01-2024          day first
- *   MONTH     1/31/2024, 01-31-2024          month first
+ *   DOTS      31.1.2024, 31.01.2024          day first    these and NAMED with an optional time after a blank, as above
+ *   DAY       31/1/2024, 31-01-2024          day first    or as people and spreadsheets write it: 9:05, 9:05 pm,
+ *   MONTH     1/31/2024, 01-31-2024          month first  9:05:30 PM
  *   COMPACT   20240131, with an optional time: 202401311030, 20240131103005, 20240131T1030, then perhaps a zone as above
  *   NAMED     the month in letters, English or German, whole or short: 05OCT1987, 5-Oct-1987, 5 October 1987,
- *             5. Okt. 1987, Oct 5 1987, October 5th, 1987; with an optional time as above after ':' or a blank */
+ *             5. Okt. 1987, Oct 5 1987, October 5th, 1987; the time may stand after ':', too */
 // clang-format on
 #ifndef KN_TABLE_DATES_H
 #define KN_TABLE_DATES_H
@@ -44,11 +44,10 @@ typedef enum kn_date_form {
     KN_DATE_NAMED = 1 << 5
 } kn_date_form;
 
-/* Sets of forms: all, those with a time, and those that are neither a number nor mistaken for one another. */
+/* Sets of forms: all, and those that are neither a number nor mistaken for one another. */
 enum {
     KN_DATE_N_FORMS = 6,
     KN_DATE_ANY = (1 << KN_DATE_N_FORMS) - 1,
-    KN_DATE_TIMED = KN_DATE_ISO | KN_DATE_COMPACT | KN_DATE_NAMED,
     KN_DATE_CLEAR = KN_DATE_ISO | KN_DATE_DOTS | KN_DATE_NAMED
 };
 

@@ -80,7 +80,7 @@ static void look_for_dates(const kn_inference *o, list_state *state)
         kn_moment moment;
         const char *bytes = kn_item_bytes(o, &state->items[i], &n_bytes);
         state->forms = forms_of(o, bytes, n_bytes, state->forms);
-        if (kn_date_parse(&moment, bytes, n_bytes, state->forms & KN_DATE_TIMED)) {
+        if (kn_date_parse(&moment, bytes, n_bytes, state->forms)) {
             state->n_zones += moment.has_zone;
             state->n_times += moment.has_time;
         }
@@ -169,7 +169,7 @@ static kn_item first_misfit(kn_inference *o)
         bool fits = o->options->type == KN_TYPE_INT ? kind == KN_NUMBER_WHOLE : kind != KN_NUMBER_NONE;
         if (o->options->type == KN_TYPE_DATE) {
             forms &= kn_date_forms(bytes, n_bytes, KN_DATE_ANY);
-            if (kn_date_parse(&moment, bytes, n_bytes, KN_DATE_TIMED)) {
+            if (kn_date_parse(&moment, bytes, n_bytes, KN_DATE_ANY)) {
                 zones = zones || moment.has_zone;
                 bare_times = bare_times || (moment.has_time && !moment.has_zone);
             }

@@ -237,18 +237,19 @@ static bool days_of(int64_t *days, int year, int month, int day)
 }
 
 /* [T ]hh:mm[:ss[.fraction]][Z|+hh[:]mm] at `at`; nanoseconds from midnight UTC, possibly outside the day. T and Z may
- * be small, the point a comma. COMPACT: [T]hhmm[ss] and a zone; NAMED: a colon where others have a T. */
+ * be small, the point a comma. COMPACT: [T]hhmm[ss] and a zone. All but these two: h:mm, too, and AM or PM at the end;
+ * a blank before it, and NAMED: or a colon. */
 static bool read_time(int64_t *nanoseconds, const char *at, const char *end, kn_day_order order)
 {
-    const bool compact = order == KN_DAY_COMPACT;
+    const bool compact = order == KN_DAY_COMPACT, loose = !compact && order != KN_DAY_ISO;
     int hour, minute, second = 0;
     int64_t fraction = 0;
     *nanoseconds = 0;
     if (at == end) return true;
-    const char *marks = compact ? "T" : order == KN_DAY_NAMED ? ": " : "Tt ";
+    const char *marks = compact ? "T" : order == KN_DAY_NAMED ? ": " : loose ? " " : "Tt ";
     if (*at != '\0' && strchr(marks, *at) != NULL) at++;
     else if (!compact) return false;
-    if (!take_digits(&at, end, 2, 2, &hour) || (!compact && !take(&at, end, ':'))) return false;
+    if (!take_digits(&at, end, loose ? 1 : 2, 2, &hour) || (!compact && !take(&at, end, ':'))) return false;
     if (!take_digits(&at, end, 2, 2, &minute)) return false;
     if (compact) {
         if (at < end && is_digit(*at) && !take_digits(&at, end, 2, 2, &second)) return false;
@@ -260,6 +261,14 @@ static bool read_time(int64_t *nanoseconds, const char *at, const char *end, kn_
             if (n == 0 || n > 9) return false;
             for (; n < 9; n++) fraction *= 10;
         }
+    }
+    const char *half = end - at == 3 && *at == ' ' ? at + 1 : at;
+    const bool morning = end - half == 2 && (half[0] == 'A' || half[0] == 'a');
+    const bool afternoon = end - half == 2 && (half[0] == 'P' || half[0] == 'p');
+    if (loose && (morning || afternoon) && (half[1] == 'M' || half[1] == 'm')) {
+        if (hour == 0 || hour > 12) return false;
+        hour = (afternoon ? 12 : 0) + (hour == 12 ? 0 : hour);
+        at = end;
     }
     if (hour > 23 || minute > 59 || second > 59) return false;
     int64_t seconds = hour * 3600 + minute * 60 + second;
@@ -361,9 +370,7 @@ static bool read_date(double *number, char *canonical, kn_day_order order, const
     trim(&bytes, &n_bytes);
     const char *at = bytes, *end = bytes + n_bytes;
     if (!read_day(&days, &at, end, order)) return false;
-    const bool has_time = order == KN_DAY_ISO || order == KN_DAY_COMPACT || order == KN_DAY_NAMED;
-    if (has_time ? !read_time(&nanoseconds, at, end, order) : at != end) return false;
-    if (!has_time) nanoseconds = 0;
+    if (!read_time(&nanoseconds, at, end, order)) return false;
     for (; nanoseconds < 0; nanoseconds += per_day) days--;
     for (; nanoseconds >= per_day; nanoseconds -= per_day) days++;
     *number = (double)days + (double)nanoseconds / (double)per_day;
