@@ -99,6 +99,7 @@ typedef struct kn_cluster_problem {
     uint32_t *column_first; /* n_qis + 1: the equal lanes of each column, from the leaves up */
     int32_t root_units;     /* what a suppressed row pays */
     bool uniform;           /* weights depend on the lane only */
+    bool same_for_all;      /* every record of a class sees the same price */
     bool units_exact;       /* units are prices, up to one common factor */
     bool units_close;       /* units are prices, up to rounding; not where ranges or sets are not linear */
     bool units_lead;        /* or nearly: what they say is worth following; exact prices decide */

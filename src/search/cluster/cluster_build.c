@@ -51,10 +51,16 @@ static void price_sets(const kn_cluster_block *block, uint32_t first, const kn_l
     }
 }
 
-/* What each record of the site would make of the group's price, into joined_price. */
-static void price_all(kn_cluster_block *block, uint32_t g)
+/* What each record left would make of the group's price, into joined_price: of all records of the site at once, as the
+ * group's first record sees it, or where others see something else one by one. */
+static void price_left(kn_cluster_block *block, uint32_t g, uint32_t n_left)
 {
     kn_cluster_site *site = &block->site;
+    if (!block->problem->same_for_all) {
+        for (uint32_t y = 0; y < n_left; y++)
+            site->joined_price[site->left[y]] = (int16_t)price_joined(block, site_pattern(block, g), site->left[y]);
+        return;
+    }
     const uint32_t record = site->record[site->members[g][0]];
     while (site->n_held < site->size[g]) mark_held(block, site->members[g][site->n_held++]);
     scan_begin_without_sets(block, site_pattern(block, g), record);
@@ -83,7 +89,7 @@ static uint32_t find_least(kn_cluster_block *block, uint32_t g, uint32_t n_left,
     const kn_cluster_site *site = &block->site;
     uint32_t best = from;
     *least = INT32_MAX;
-    price_all(block, g);
+    price_left(block, g, n_left);
     for (uint32_t step = 0, y = from; step < n_left; step++, y = y + 1 == n_left ? 0 : y + 1) {
         uint32_t x = site->left[y];
         int32_t price = site->joined_price[x];
@@ -134,7 +140,7 @@ static void take_several(kn_cluster_block *block, uint32_t g, uint32_t *n_left, 
 {
     kn_cluster_site *site = &block->site;
     uint32_t n = *n_left, n_kept = 0, *best = site->matches, from = kn_rng_below(&block->rng, n);
-    price_all(block, g);
+    price_left(block, g, n);
     memset(site->taken, 0, site->n);
     for (uint32_t step = 0, y = from; step < n; step++, y = y + 1 == n ? 0 : y + 1) {
         uint32_t x = site->left[y];
@@ -180,10 +186,9 @@ static void grow_group(kn_cluster_block *block, uint32_t g, uint32_t *n_left, in
             best = find_least(block, g, *n_left, from, spread, &least);
             bool is_free = least <= site->price[g];
             if (holds && !is_free) return;
-            if (is_free && counts_only) {
-                take_free(block, g, n_left, from, all);
-                continue;
-            }
+            const uint32_t n_before = *n_left;
+            if (is_free && counts_only) take_free(block, g, n_left, from, all);
+            if (*n_left < n_before) continue;
         }
         kn_site_group_add(block, g, site->left[best]);
         if (!counts_only) kn_cluster_count_one(block, site->record[site->left[best]]);

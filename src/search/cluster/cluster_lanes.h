@@ -229,7 +229,7 @@ KN_INLINE kn_lanes prices_of_ranges_and_sets(const kn_cluster_block *block, cons
 }
 
 /* Price of a row in a class whose pattern is the join of these, as one of its records sees it (every record sees the
- * same). Parts of it may not fit into 16 bits; all of it does. */
+ * same, or nearly: `same_for_all`). Parts of it may not fit into 16 bits; all of it does. */
 KN_INLINE int32_t lanes_price_joined(const kn_cluster_block *block, const kn_lanes *a, const kn_lanes *b,
                                      uint32_t record)
 {

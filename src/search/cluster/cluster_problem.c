@@ -456,6 +456,17 @@ done:
 }
 
 /* Do weights depend on the lane only? Then blocks keep one row of weights. */
+/* What a value of a small set costs by itself is added as the record has it. */
+static void find_same_for_all(kn_cluster_problem *problem)
+{
+    problem->same_for_all = true;
+    for (uint32_t s = 0; s < problem->n_sets; s++) {
+        const uint32_t q = problem->sets[s].q;
+        for (uint32_t code = 1; code < problem->tuples->domains[q]->n_codes; code++)
+            if (problem->base[q][code] != problem->base[q][0]) problem->same_for_all = false;
+    }
+}
+
 static void find_uniform(kn_cluster_problem *problem)
 {
     problem->uniform = true;
@@ -484,6 +495,7 @@ kn_status kn_cluster_problem_new(kn_cluster_problem **out, const kn_task *task, 
     place_sets(problem);
     KN_TRY(lane_prices(problem, err));
     find_uniform(problem);
+    find_same_for_all(problem);
     *out = problem;
     problem = NULL;
 done:
