@@ -191,11 +191,20 @@ def by_program(case):
     return case | plain | ({"sink": "file"} if case["sink"] in ("text", "table") else {})
 
 
+def needs(case):
+    """What must be at hand for the case's ways in and out."""
+    ways = {case["source"], case["second"], case["sink"]}
+    return ({"duckdb"} if ways & {"parquet", "json", "sql"} else set()) | ({"pyarrow"} if "parquet" in ways else set())
+
+
 def numbered(options, have):
     """(name, case) after (name, case), as long as asked for."""
     for path in options.case:
         case = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-        yield pathlib.Path(path).stem, case if "library" in have else by_program(case)
+        if needs(case) <= have:
+            yield pathlib.Path(path).stem, case if "library" in have else by_program(case)
+        else:
+            print(f"# {pathlib.Path(path).stem} is left out: it needs {', '.join(sorted(needs(case) - have))}")
     if options.case:
         return
     end = time.monotonic() + options.seconds if options.seconds else None
