@@ -32,7 +32,7 @@ TORTURE_SECONDS ?= 600
 TORTURE_SEED    ?= $(shell date +%s)
 torture: all
 	@tools/need.sh test
-	@tests/torture/torture.py $(BUILD) --seconds $(TORTURE_SECONDS) --seed $(TORTURE_SEED) --keep $(BUILD)
+	@tests/torture/torture.py $(BUILD) --seconds $(TORTURE_SECONDS) --seed $(TORTURE_SEED)
 
 # Every command with every allocation and every call of the system failing in turn, and killed a thousand times. Half an hour;
 # FAULTS='--part 1/8' takes every eighth job.

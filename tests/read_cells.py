@@ -167,12 +167,10 @@ class Column:
         if self.kind == "date" and period(cell):
             start, past = period(cell)
             return lambda value: moment(value) is not None and start <= moment(value)[0] < past
-        if re.fullmatch(r"[^*]*\*+", cell):
-            kept = cell.rstrip("*")
-            return self.some_spelling(lambda value: value.startswith(kept) and len(value) <= len(cell))
-        if re.fullmatch(r"\*+[^*]*", cell):
-            kept = cell.lstrip("*")
-            return self.some_spelling(lambda value: value.endswith(kept) and len(value) <= len(cell))
+        if cell.startswith("*") or cell.endswith("*"):
+            begins, ends = cell.rstrip("*"), cell.lstrip("*")  # what is kept may have stars of its own
+            return self.some_spelling(lambda value: len(value) <= len(cell) and (
+                (cell.endswith("*") and value.startswith(begins)) or (cell.startswith("*") and value.endswith(ends))))
         raise ValueError(cell)
 
     def covers(self, cell, value, wildcard=False):

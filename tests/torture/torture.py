@@ -169,7 +169,7 @@ def arguments():
     parser.add_argument("--cases", type=int, default=300)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--keep", default=".")
+    parser.add_argument("--keep", help="where failing cases are kept; BUILD unless said")
     parser.add_argument("--most", type=int, default=20, help="stop after so many failing cases")
     parser.add_argument("--only", type=int)
     parser.add_argument("--case", nargs="+", default=[])
@@ -244,7 +244,7 @@ def main():
                 smaller = shrink.shrink(case, kinds_of)
                 print(f"not ok {failures} - case {name}")
                 print("".join(f"#   seen first: {kind}: {what}\n" for kind, what in told[1][:3]), end="")
-                print(show(smaller, next(in_child([smaller], program)), name, options.keep), flush=True)
+                print(show(smaller, next(in_child([smaller], program)), name, options.keep or options.build), flush=True)
                 if failures == options.most:
                     break
             elif options.only is not None or options.case:
