@@ -130,7 +130,9 @@ typedef struct kn_cluster_class {
     int32_t price;  /* units per row */
     uint32_t first; /* members stand at first .. first+size-1 of the arena */
     uint32_t capacity;
-    bool has_exact; /* the exact price has been asked for since the class last changed: */
+    /* Asked for since the class last changed: the exact price, and what its rows pay above what they must. */
+    bool has_exact, has_above;
+    int32_t above; /* units per row */
     int64_t exact;
 } kn_cluster_class;
 

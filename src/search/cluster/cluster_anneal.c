@@ -14,18 +14,31 @@ KN_INLINE int64_t joining_costs(const kn_cluster_block *block, uint32_t h, int32
            missing_persons_penalty(block, class->persons, class->size);
 }
 
-/* Which classes of half a chunk may beat `least`: the gate of cluster_classes.h with noise. */
-KN_INLINE uint32_t scan_gate(const kn_cluster_block *block, uint32_t first, const kn_lanes *price, const int16_t *noise,
-                             int64_t least)
+/* Which classes of half a chunk may beat what is `most` for each: the gate of cluster_classes.h with noise. */
+KN_INLINE uint32_t scan_gate(const kn_cluster_block *block, uint32_t first, kn_lanes price, kn_lanes noise,
+                             const kn_lanes *most)
 {
-    kn_lanes rise = *price - *(const kn_lanes *)(const void *)(block->price16 + first), noise16;
-    memcpy(&noise16, noise, sizeof noise16);
+    kn_lanes rise = price - *(const kn_lanes *)(const void *)(block->price16 + first);
     rise = lanes_least(rise, (kn_lanes){0} + (uint16_t)GATE_MAX_RISE);
-    kn_lanes cost = add_saturated(*price, rise * *(const kn_lanes *)(const void *)(block->factor + first));
-    cost = add_saturated(cost, noise16);
-    kn_lanes most = (kn_lanes){0} + (uint16_t)(least < INT16_MIN ? INT16_MIN : least > INT16_MAX ? INT16_MAX : least);
-    most = add_saturated(most, *(const kn_lanes *)(const void *)(block->slack + first));
-    return lanes_not_above(&cost, &most);
+    kn_lanes cost = add_saturated(price, rise * *(const kn_lanes *)(const void *)(block->factor + first));
+    cost = add_saturated(cost, noise);
+    return lanes_not_above(&cost, most);
+}
+
+/* Prices of a chunk and, as bits, which of its classes may cost less than `least`; false: none. */
+KN_INLINE bool scan_chunk(const kn_cluster_block *block, uint32_t first, int32_t base, uint32_t offset, int64_t least,
+                          kn_lanes price[2], uint32_t mask[2])
+{
+    kn_lanes noise[2], most[2];
+    const int64_t least16 = least < INT16_MIN ? INT16_MIN : least > INT16_MAX ? INT16_MAX : least;
+    scan_noise(block, offset, first, noise);
+    for (uint32_t half = 0; half < 2; half++)
+        most[half] = add_saturated((kn_lanes){0} + (uint16_t)least16,
+                                   *(const kn_lanes *)(const void *)(block->slack + first + half * KN_LANES));
+    if (!scan_prices_below(block, first, base, noise, most, price)) return false;
+    for (uint32_t half = 0; half < 2; half++)
+        mask[half] = scan_gate(block, first + half * KN_LANES, price[half], noise[half], &most[half]);
+    return (mask[0] | mask[1]) != 0;
 }
 
 void kn_class_find_best(kn_cluster_block *block, uint32_t record, uint32_t self, scan_result *result)
@@ -36,15 +49,14 @@ void kn_class_find_best(kn_cluster_block *block, uint32_t record, uint32_t self,
     scan_begin(block, record_lanes(block, record), record);
     for (uint32_t first = 0; first < block->n_classes; first += KN_CHUNK) {
         kn_lanes price[2];
-        scan_prices(block, first, base, price);
+        uint32_t may_beat[2] = {0x55555555u, 0x55555555u};
+        if (!monotone) scan_prices(block, first, base, price);
+        else if (!scan_chunk(block, first, base, offset, result->least, price, may_beat)) continue;
         for (uint32_t half = 0; half < 2; half++) {
-            uint32_t from = first + half * KN_LANES;
-            const int16_t *noise = block->noise16 + ((offset + from) & block->noise_mask);
-            uint32_t mask = monotone ? scan_gate(block, from, &price[half], noise, result->least) : 0x55555555u;
-            for (; mask != 0; mask &= mask - 1) {
-                uint32_t lane = (uint32_t)__builtin_ctz(mask) / 2, h = from + lane;
+            for (uint32_t mask = may_beat[half]; mask != 0; mask &= mask - 1) {
+                uint32_t h = first + half * KN_LANES + (uint32_t)__builtin_ctz(mask) / 2;
                 if (h >= block->n_classes || h == self || !class_is_open(block, h)) continue;
-                int64_t cost = joining_costs(block, h, (int16_t)price[half][lane], n_persons) +
+                int64_t cost = joining_costs(block, h, (int16_t)price[half][h % KN_LANES], n_persons) +
                                block->noise[(offset + h) & block->noise_mask];
                 if (cost >= result->least) continue;
                 result->least = cost;

@@ -46,7 +46,7 @@ KN_INLINE void class_put_pattern(kn_cluster_block *block, uint32_t h, const kn_l
     lanes_close(block, class_pattern(block, h));
     lanes_fold(block, class_pattern(block, h), centre_lane(block, 0, h), KN_CHUNK);
     block->classes[h].price = lanes_price(block, pattern, record);
-    block->classes[h].has_exact = false;
+    block->classes[h].has_exact = block->classes[h].has_above = false;
 }
 
 void kn_class_grow(kn_cluster_block *block, uint32_t h);

@@ -331,31 +331,6 @@ KN_INLINE void scan_without_sets(const kn_cluster_block *block, const kn_lanes *
     price[1] = high;
 }
 
-/* Adds what the sets of a chunk of classes, whose lanes begin at `first`, will cost once the key has joined. */
-KN_INLINE void scan_sets(const kn_cluster_block *block, const kn_lanes *first, kn_lanes price[2])
-{
-    const kn_cluster_problem *problem = block->problem;
-    const uint32_t n_before = block->n_equal + 2 * problem->n_ranges;
-    const kn_lanes *key = block->key + n_before, *centre = first + 2 * (size_t)n_before;
-    for (uint32_t s = 0; s < problem->n_sets; s++) {
-        kn_lanes bits_low = (kn_lanes){0}, bits_high = bits_low;
-        for (uint32_t t = 0; t < problem->sets[s].n_folded; t++, centre += 2, key++) {
-            bits_low += count_in_bytes(centre[0] | *key); /* at most KN_FOLDED_LANES times eight */
-            bits_high += count_in_bytes(centre[1] | *key);
-        }
-        price[0] += scan_set(block, s, first, add_bytes(bits_low));
-        price[1] += scan_set(block, s, first + 1, add_bytes(bits_high));
-    }
-}
-
-/* Prices of the KN_CHUNK classes from `first` on. */
-KN_INLINE void scan_prices(const kn_cluster_block *block, uint32_t first, int32_t base, kn_lanes price[2])
-{
-    const kn_lanes *centre = (const kn_lanes *)(const void *)centre_lane(block, 0, first);
-    scan_without_sets(block, centre, base, price);
-    scan_sets(block, centre, price);
-}
-
 /* Bit 2j: lane j of a is not above lane j of b, as signed numbers. */
 KN_INLINE uint32_t lanes_not_above(const kn_lanes *a, const kn_lanes *b)
 {
@@ -392,6 +367,67 @@ KN_INLINE kn_lanes add_saturated(kn_lanes a, kn_lanes b)
     }
     return a;
 #endif
+}
+
+/* Adds what a set of a chunk of classes, whose lanes begin at `first`, will cost once the key has joined. The set's
+ * lanes are those from j on; returns which are the next one's. */
+KN_INLINE uint32_t scan_add_set(const kn_cluster_block *block, uint32_t s, uint32_t j, const kn_lanes *first,
+                                kn_lanes price[2])
+{
+    kn_lanes bits_low = (kn_lanes){0}, bits_high = bits_low;
+    const uint32_t past = j + block->problem->sets[s].n_folded;
+    for (; j < past; j++) {
+        const kn_lanes *centre = first + 2 * (size_t)j;
+        bits_low += count_in_bytes(centre[0] | block->key[j]); /* at most KN_FOLDED_LANES times eight */
+        bits_high += count_in_bytes(centre[1] | block->key[j]);
+    }
+    price[0] += scan_set(block, s, first, add_bytes(bits_low));
+    price[1] += scan_set(block, s, first + 1, add_bytes(bits_high));
+    return past;
+}
+
+/* Prices of the KN_CHUNK classes from `first` on. */
+KN_INLINE void scan_prices(const kn_cluster_block *block, uint32_t first, int32_t base, kn_lanes price[2])
+{
+    const kn_lanes *centre = (const kn_lanes *)(const void *)centre_lane(block, 0, first);
+    uint32_t j = block->n_equal + 2 * block->problem->n_ranges;
+    scan_without_sets(block, centre, base, price);
+    for (uint32_t s = 0; s < block->problem->n_sets; s++) j = scan_add_set(block, s, j, centre, price);
+}
+
+/* Are all prices of a chunk, each with its noise, above their `most`? */
+KN_INLINE bool scan_is_above(const kn_lanes noise[2], const kn_lanes most[2], const kn_lanes price[2])
+{
+    kn_lanes low = add_saturated(price[0], noise[0]), high = add_saturated(price[1], noise[1]);
+    return (lanes_not_above(&low, &most[0]) | lanes_not_above(&high, &most[1])) == 0;
+}
+
+/* The same, given up (false) where scan_is_above() is true of what has been added up. Sets with groups, whose equal
+ * lanes have been charged for before, come first (order_sets); from there on prices only rise. */
+KN_INLINE bool scan_prices_below(const kn_cluster_block *block, uint32_t first, int32_t base, const kn_lanes noise[2],
+                                 const kn_lanes most[2], kn_lanes price[2])
+{
+    const kn_cluster_problem *problem = block->problem;
+    const kn_lanes *centre = (const kn_lanes *)(const void *)centre_lane(block, 0, first);
+    uint32_t s = 0, j = block->n_equal + 2 * problem->n_ranges;
+    scan_without_sets(block, centre, base, price);
+    while (s < problem->n_sets && problem->sets[s].n_equal > 0) j = scan_add_set(block, s++, j, centre, price);
+    while (!scan_is_above(noise, most, price)) {
+        if (s == problem->n_sets) return true;
+        j = scan_add_set(block, s++, j, centre, price);
+    }
+#ifndef NDEBUG /* of the first chunk, which is garbage where it has no class */
+    if (first == 0 && block->n_classes >= KN_CHUNK) scan_prices(block, first, base, price);
+    assert(first > 0 || block->n_classes < KN_CHUNK || scan_is_above(noise, most, price));
+#endif
+    return false;
+}
+
+/* The noise of the KN_CHUNK classes from `first` on, in a scan that began at `offset` of it. */
+KN_INLINE void scan_noise(const kn_cluster_block *block, uint32_t offset, uint32_t first, kn_lanes noise[2])
+{
+    for (uint32_t half = 0; half < 2; half++, first += KN_LANES)
+        memcpy(&noise[half], block->noise16 + ((offset + first) & block->noise_mask), sizeof noise[half]);
 }
 
 #endif

@@ -408,6 +408,23 @@ done:
 
 static bool is_wide(const kn_cluster_set *set) { return set->n_lanes > 1 || set->n_equal > 0; }
 
+/* What a second value costs in a set without groups; those with groups come before all of them. */
+static uint32_t set_rank(const kn_cluster_set *set)
+{
+    return set->n_equal > 0 ? UINT32_MAX : set->jump + ((uint32_t)set->step * set->factor >> 16);
+}
+
+/* A scan over classes adds set after set and ends when a class is out of the question: so the dear ones come first. */
+static void order_sets(kn_cluster_problem *problem)
+{
+    for (uint32_t s = 1; s < problem->n_sets; s++) {
+        kn_cluster_set set = problem->sets[s];
+        uint32_t x = s;
+        for (; x > 0 && set_rank(&problem->sets[x - 1]) < set_rank(&set); x--) problem->sets[x] = problem->sets[x - 1];
+        problem->sets[x] = set;
+    }
+}
+
 /* Sets that are priced lane by lane come first, so that few vectors have one. */
 static void place_sets(kn_cluster_problem *problem)
 {
@@ -455,7 +472,6 @@ done:
     return status;
 }
 
-/* Do weights depend on the lane only? Then blocks keep one row of weights. */
 /* What a value of a small set costs by itself is added as the record has it. */
 static void find_same_for_all(kn_cluster_problem *problem)
 {
@@ -467,6 +483,7 @@ static void find_same_for_all(kn_cluster_problem *problem)
     }
 }
 
+/* Do weights depend on the lane only? Then blocks keep one row of weights. */
 static void find_uniform(kn_cluster_problem *problem)
 {
     problem->uniform = true;
@@ -492,6 +509,7 @@ kn_status kn_cluster_problem_new(kn_cluster_problem **out, const kn_task *task, 
     KN_TRY(kn_pricer_new(&problem->pricer, task->objective, err));
     KN_TRY(make_records(problem, may_set_aside, err));
     KN_TRY(make_lanes(problem, err));
+    order_sets(problem);
     place_sets(problem);
     KN_TRY(lane_prices(problem, err));
     find_uniform(problem);

@@ -18,14 +18,14 @@ static uint32_t find_near(kn_cluster_block *block, uint32_t self, uint32_t recor
     int64_t best[MAX_CHOSEN + MAX_DONOR_CLASSES];
     uint32_t n = 0, offset = (uint32_t)kn_rng_next(&block->rng) & block->noise_mask;
     for (uint32_t first = 0; first < block->n_classes; first += KN_CHUNK) {
-        kn_lanes price[2];
-        scan_prices(block, first, block->base[record], price);
+        kn_lanes price[2], noise[2], most[2];
+        most[0] = most[1] = (kn_lanes){0} + (uint16_t)(n < n_wanted ? INT16_MAX : best[n - 1]);
+        scan_noise(block, offset, first, noise);
+        if (!scan_prices_below(block, first, block->base[record], noise, most, price)) continue;
         for (uint32_t half = 0; half < 2; half++) {
             uint32_t from = first + half * KN_LANES;
-            kn_lanes noise, most = (kn_lanes){0} + (uint16_t)(n < n_wanted ? INT16_MAX : best[n - 1]);
-            memcpy(&noise, block->noise16 + ((offset + from) & block->noise_mask), sizeof noise);
-            kn_lanes distance = add_saturated(price[half], noise);
-            for (uint32_t mask = lanes_not_above(&distance, &most); mask != 0; mask &= mask - 1) {
+            kn_lanes distance = add_saturated(price[half], noise[half]);
+            for (uint32_t mask = lanes_not_above(&distance, &most[half]); mask != 0; mask &= mask - 1) {
                 uint32_t lane = (uint32_t)__builtin_ctz(mask) / 2, h = from + lane;
                 int64_t here = (int16_t)distance[lane];
                 if (h >= block->n_classes || h == self || (n == n_wanted && here >= best[n - 1])) continue;
@@ -74,15 +74,18 @@ static void site_take(kn_cluster_block *block, uint32_t record)
 }
 
 /* Units that the rows of class h pay above what they must, on average. */
-static int64_t above_must(const kn_cluster_block *block, uint32_t h)
+static int64_t above_must(kn_cluster_block *block, uint32_t h)
 {
     const kn_cluster_problem *problem = block->problem;
-    const kn_cluster_class *class = &block->classes[h];
+    kn_cluster_class *class = &block->classes[h];
+    if (class->has_above) return class->above;
     uint64_t sum = 0;
     for (int32_t x = 0; x < class->size; x++)
         sum += problem->task->must_pay[problem->record_tuple[block->global[class_members(block, h)[x]]]];
     sum = sum / (uint64_t) class->size * (uint64_t)problem->root_units >> KN_PAY_BITS;
-    return class->price > (int64_t)sum ? class->price - (int64_t)sum : 0;
+    class->above = class->price > (int64_t)sum ? class->price - (int32_t)sum : 0;
+    class->has_above = true;
+    return class->above;
 }
 
 /* A random class, with a chance that grows with the square root of its price: there is nothing to gain around classes
