@@ -24,7 +24,6 @@
  * up for them. */
 #include "search/cluster/cluster_epochs.h"
 #include "search/cluster/polish.h"
-#include "base/radix_sort.h"
 
 #include <math.h>
 #include <string.h>
@@ -110,24 +109,12 @@ static uint32_t first_class_size(uint32_t k)
     return k <= 10 ? k / 2 : (uint32_t)(1.6 * sqrt(k));
 }
 
-/* Records sorted by lanes with few values first, cut into blocks, shuffled, and cut into small classes. */
+/* Sorted records, cut into blocks, shuffled, and cut into small classes. */
 static kn_status start(kn_cluster_search *run, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_cluster_problem *problem = run->problem;
-    uint32_t n = problem->n_records, size = first_class_size(problem->k), *lanes = NULL;
-    KN_NEW(lanes, problem->n_equal);
-    for (uint32_t j = 0; j < problem->n_equal; j++) {
-        uint32_t x = j;
-        for (; x > 0 && problem->equal[lanes[x - 1]].n_values > problem->equal[j].n_values; x--)
-            lanes[x] = lanes[x - 1];
-        lanes[x] = j;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        run->now.members[i] = i;
-        run->keys[i] = kn_cluster_record_key(run, i, lanes);
-    }
-    KN_TRY(kn_radix_sort(run->keys, run->now.members, n, 64, run->task->pool, err));
+    uint32_t n = run->problem->n_records, size = first_class_size(run->problem->k);
+    KN_TRY(kn_cluster_sort_records(run, err));
     shuffle_blocks(run);
     run->now.n = n / size > 0 ? n / size : 1;
     for (uint32_t c = 0; c <= run->now.n; c++) run->now.start[c] = (uint32_t)((uint64_t)n * c / run->now.n);
@@ -137,7 +124,6 @@ static kn_status start(kn_cluster_search *run, kn_error *err)
     run->began_sweeps = kn_seconds_now();
     KN_TRY(kn_cluster_epoch(run, &greedy, err));
 done:
-    kn_free(lanes);
     return status;
 }
 

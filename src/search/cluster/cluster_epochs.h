@@ -18,6 +18,14 @@ typedef struct kn_cluster_standing {
     int64_t exact;
 } kn_cluster_standing;
 
+/* What records are sorted by: the value of an equal lane or a set, or where in its domain the value of a range is. */
+typedef struct kn_cluster_trait {
+    uint32_t q;
+    const uint32_t *value; /* by code; NULL: the code */
+    uint32_t n_bits;
+    double share; /* of the records whose class has one value of it, after the last epoch */
+} kn_cluster_trait;
+
 typedef enum kn_cluster_phase { KN_CLUSTER_HOT, KN_CLUSTER_COLD, KN_CLUSTER_DONE } kn_cluster_phase;
 
 typedef struct kn_cluster_search {
@@ -35,8 +43,9 @@ typedef struct kn_cluster_search {
     uint32_t *first_class, *first_record, *first_suppressed; /* n_blocks + 1 each */
     uint32_t *may_suppress;                                  /* per block: rows at most */
     kn_cluster_block_result *results;
-    uint64_t *kept;     /* [block][lane]: records whose class keeps the lane */
-    double *lane_share; /* of all records, after the last epoch */
+    uint32_t n_traits;
+    kn_cluster_trait *traits;
+    uint64_t *kept; /* [block][trait]: records whose class keeps it */
     kn_rng rng;
     uint32_t epoch;
     uint64_t work, budget;
@@ -79,7 +88,7 @@ kn_status kn_cluster_note_loss(kn_cluster_search *run, kn_error *err);
 kn_status kn_cluster_tell(kn_cluster_search *run, kn_error *err);
 /* Time is up, and the state that was put by will be the answer. */
 bool kn_cluster_given_up(kn_cluster_search *run);
-/* What records are sorted by: as many lanes as fit, then as many bits of ranges and sets as are left. */
-uint64_t kn_cluster_record_key(const kn_cluster_search *run, uint32_t record, const uint32_t *lanes);
+/* now.members: all records, sorted by their traits, those of few values first. */
+kn_status kn_cluster_sort_records(kn_cluster_search *run, kn_error *err);
 
 #endif
