@@ -7,6 +7,7 @@
 
 #include "search/cluster/cluster.h"
 
+#include <assert.h>
 #include <string.h>
 #if defined(__AVX2__)
 #include <immintrin.h>
