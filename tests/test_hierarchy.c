@@ -1,5 +1,6 @@
 /* hierarchy/: trees, domains, cells; files and SPECs. */
 #include "table/natural.h"
+#include "table/number_marks.h"
 #include "support.h"
 
 #include "base/hash.h"
@@ -926,6 +927,17 @@ static void natural_order_is_that_of_the_numbers_inside(void **state)
         {"<18", "18-25", "26-35", "36-50", "50+"},
         {"-12 C", "-5 C", "-0.5 C", "0 C", "0,25 C", "0,5 C", "3 C"},
         {"$99", "$950", "$1,200", "$1,200.50", "$12,000", "$1,200,000"},
+        {"99,50 €", "950,00 €", "1.200 €", "1.200,50 €", "12.000,00 €", "1.200.000 €", "10.200.000,-€"},
+        {"€ 0.250", "€ 0,3", "€ 1", "€ 1.200", "€ 1 300",
+         "€\xC2\xA0"
+         "1\xC2\xA0"
+         "400,5",
+         "€ 1'500",
+         "€ 1\xE2\x80\x99"
+         "600"},
+        {"(USD 1,200)", "-USD 7", "usd -6", "USD 0", "12 USD", "USD 99.5", "Usd 1,200"},
+        {"-$1,200", "($12)", "- $3", "$-0", "$0", "-$0.00", "$0.50", "$10",
+         "$1,200.000 days"}, /* the last is none, and has more */
         {"", "a", "b", "a 1", "b 1", "a 1 2", "a 3", "a-3"},
     };
     for (size_t l = 0; l < sizeof lines / sizeof *lines; l++)
@@ -935,6 +947,33 @@ static void natural_order_is_that_of_the_numbers_inside(void **state)
                 int order = kn_natural_compare(a, strlen(a), b, strlen(b));
                 assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
             }
+}
+
+/* By their shape: that of an amount is its currency and #. */
+static void an_amount_is_read_whole_or_not_as_one(void **state)
+{
+    static const char *const amounts[] = {"$1,234",      "$1234.567", "$1234,5",         "$ 1'234.5",
+                                          "1 234 567 €", "€0.125",    "12\xE2\x80\xAF€", "-12 EUR",
+                                          "EUR -7",      "£1,234.-",  "(1.234,50 zł)",   "$1,2345"};
+    static const char *const none[] = {"$",           "€ ",          "$12 a day",   "12 €/h", "$1.234'567",
+                                       "€1234.567,8", "1 2345 €",    "1 234'567 €", "$12 €",  "12",
+                                       "($12",        "--$12",       "(-)",         "(-$12)", "($-12)",
+                                       "€1 234’567",  "1’234 567 €", "$.5",         "$12.",   "EURO2x"};
+    char shape[KN_SHAPE_BYTES];
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
+        assert_int_equal(kn_natural_shape(shape, amounts[i], strlen(amounts[i])), 1);
+        assert_true(kn_natural_is_amount(shape));
+    }
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        kn_natural_shape(shape, none[i], strlen(none[i]));
+        if (kn_natural_is_amount(shape)) fail_msg("%s", none[i]);
+        assert_int_equal(kn_natural_amount_ways(none[i], strlen(none[i])), 0);
+    }
+    assert_int_equal(kn_natural_amount_ways("$1,234,5", 8), 0);
+    assert_int_equal(kn_natural_amount_ways("$1,234", 6), KN_MARKS_POINT);
+    assert_int_equal(kn_natural_amount_ways("$1234,5", 7), KN_MARKS_COMMA);
+    assert_int_equal(kn_natural_amount_ways("$1 234", 6), 0);
+    assert_int_equal(kn_natural_amount_ways("$1,2345", 7), KN_MARKS_COMMA);
 }
 
 static void natural_makes_intervals_of_text_with_numbers(void **state)
@@ -977,6 +1016,15 @@ static void auto_knows_numbers_with_something_around_them(void **state)
     SUGGESTS("natural", "10:25:01", "09:30:00", "23:59:59");
     SUGGESTS("natural", "<18", "18-25", "26-35", "50+");
     SUGGESTS("natural", "18-25", "26-35", "36-50");
+    SUGGESTS("natural", "$158,282", "$ 950", "-$12", "($7.50)");
+    SUGGESTS("natural", "1.234,56 €", "99,10 €", "€ 7");
+    SUGGESTS("natural", "CHF 1'234", "CHF 99", "chf 20'000.50");
+    SUGGESTS("natural", "US$ 7", "US$ 1,200", "US$ 99");
+    SUGGESTS("", "$12", "€7", "$1,200");            /* two currencies have no order */
+    SUGGESTS("", "$3.459", "$12.50", "$3.399");     /* 3459 or 3.459: one of them is misread */
+    SUGGESTS("", "$1,200", "$1.200,50", "$7");      /* likewise */
+    SUGGESTS("natural", "$3.459", "$3.399", "$12"); /* whichever, in the same order */
+    SUGGESTS("mask(right)", "EUR001", "EUR002", "EUR114");
     SUGGESTS("mask(right)", "48155", "48157", "40011", "A0011");
     SUGGESTS("mask(right)", "55-1234", "55-1235", "56-9999");
     SUGGESTS("", "12 days", "2 weeks", "9 days");
@@ -1941,6 +1989,7 @@ int main(void)
         cmocka_unit_test(dates_fall_into_units_of_the_calendar),
         cmocka_unit_test(an_order_makes_intervals_of_text),
         cmocka_unit_test(natural_order_is_that_of_the_numbers_inside),
+        cmocka_unit_test(an_amount_is_read_whole_or_not_as_one),
         cmocka_unit_test(natural_makes_intervals_of_text_with_numbers),
         cmocka_unit_test(auto_knows_numbers_with_something_around_them),
         cmocka_unit_test(an_order_against_that_of_numbers_makes_sets_of_what_is_there),

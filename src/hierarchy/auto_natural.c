@@ -1,6 +1,7 @@
 /* `auto` for text of numbers with something around them, whose order says more than which values occur together.
  *
  *   one shape   that all values have, `# days`, `#%`, `€#`: one or two numbers, or a time's three; no letter before
+ *   amounts     of one currency, before or behind the number, whose marks agree: $1,200, -$12, EUR 7, ($3)
  *   bare marks  several shapes without a letter, of at most two numbers each: 18-25, 26-35, 50+, <18
  *
  * Values of one length that are made of letters, digits, '-' and '.' are codes rather (auto_code.c), unless they are
@@ -8,6 +9,7 @@
 #include "hierarchy/builders.h"
 
 #include "table/natural.h"
+#include "table/number_marks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +22,7 @@ static bool is_letter(char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
  * has a letter before its number is numbered, town 12, and neighbours have nothing in common. */
 static bool may_be_ordered(const char *shape, unsigned n_numbers)
 {
-    if (strcmp(shape, "#:#:#") == 0) return true;
+    if (strcmp(shape, "#:#:#") == 0 || kn_natural_is_amount(shape)) return true;
     for (const char *at = shape; *at != '#' && *at != '\0'; at++)
         if (is_letter(*at)) return false;
     return n_numbers >= 1 && n_numbers <= MOST_NUMBERS && strchr(shape, '.') == NULL && strcmp(shape, "#") != 0;
@@ -51,7 +53,7 @@ static bool could_be_codes(const kn_build *build)
 bool kn_auto_natural(char spec[KN_SPEC_BYTES], const kn_build *build)
 {
     char shapes[MOST_SHAPES][KN_SHAPE_BYTES], shape[KN_SHAPE_BYTES];
-    unsigned n_shapes = 0;
+    unsigned n_shapes = 0, n_currencies = 0, ways = 0;
     bool bare = true;
     if (build->column->type != KN_TYPE_TEXT || build->n_present < 3) return false;
     for (uint32_t value = 0; value < build->n_present; value++) {
@@ -62,9 +64,14 @@ bool kn_auto_natural(char spec[KN_SPEC_BYTES], const kn_build *build)
         if (!may_be_ordered(shape, n_numbers)) return false;
         while (at < n_shapes && strcmp(shapes[at], shape) != 0) at++;
         if (at == MOST_SHAPES) return false;
-        if (at == n_shapes) memcpy(shapes[n_shapes++], shape, sizeof shape);
+        if (at == n_shapes) {
+            memcpy(shapes[n_shapes++], shape, sizeof shape);
+            n_currencies += kn_natural_is_amount(shape);
+        }
         bare = bare && !has_letter(shape);
+        ways |= kn_natural_amount_ways(bytes, n);
     }
+    if (n_currencies > 1 || ways == (KN_MARKS_POINT | KN_MARKS_COMMA)) return false;
     if ((n_shapes > 1 && !bare) || could_be_codes(build)) return false;
     snprintf(spec, KN_SPEC_BYTES, "natural");
     return true;

@@ -1,7 +1,11 @@
 /* Numbers inside texts; see the header. */
 #include "table/natural.h"
 
+#include "table/number_marks.h"
+
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 typedef struct number {
     size_t at, n_bytes; /* of all of it */
@@ -40,16 +44,153 @@ static bool next_number(number *out, const char *bytes, size_t n, size_t at)
     return true;
 }
 
+/* --- Amounts of money --------------------------------------------------------------------------------------------- */
+
+// clang-format off
+/* As they stand before or behind a number, the longer of two that begin alike first; letters large or small. */
+#define KN_SIGN(text) {text, sizeof text - 1}
+static const struct { const char *text; size_t n; } currencies[] = {
+    KN_SIGN("$"), KN_SIGN("€"), KN_SIGN("£"), KN_SIGN("¥"), KN_SIGN("₹"), KN_SIGN("₽"), KN_SIGN("₺"), KN_SIGN("₩"),
+    KN_SIGN("₪"), KN_SIGN("₴"), KN_SIGN("US$"), KN_SIGN("CA$"), KN_SIGN("AU$"), KN_SIGN("NZ$"), KN_SIGN("HK$"),
+    KN_SIGN("C$"), KN_SIGN("A$"), KN_SIGN("R$"), KN_SIGN("S$"), KN_SIGN("euros"), KN_SIGN("euro"), KN_SIGN("eur"),
+    KN_SIGN("usd"), KN_SIGN("gbp"), KN_SIGN("chf"), KN_SIGN("jpy"), KN_SIGN("cad"), KN_SIGN("aud"), KN_SIGN("nzd"),
+    KN_SIGN("sek"), KN_SIGN("nok"), KN_SIGN("dkk"), KN_SIGN("pln"), KN_SIGN("czk"), KN_SIGN("huf"), KN_SIGN("ron"),
+    KN_SIGN("inr"), KN_SIGN("cny"), KN_SIGN("brl"), KN_SIGN("mxn"), KN_SIGN("zar"), KN_SIGN("try"), KN_SIGN("rub"),
+    KN_SIGN("zł"), KN_SIGN("kč"), KN_SIGN("kr."), KN_SIGN("kr"), KN_SIGN("fr."), KN_SIGN("rs."), KN_SIGN("rs")};
+#undef KN_SIGN
+// clang-format on
+enum { N_CURRENCIES = sizeof currencies / sizeof *currencies };
+
+/* Where the rest begins with one, or is one: its number; N_CURRENCIES: none. */
+static size_t find_currency(const char *bytes, size_t n, bool is_all)
+{
+    for (size_t i = 0; i < N_CURRENCIES; i++)
+        if ((is_all ? n == currencies[i].n : n > currencies[i].n) &&
+            strncasecmp(bytes, currencies[i].text, currencies[i].n) == 0)
+            return i;
+    return N_CURRENCIES;
+}
+
+/* A blank, also those that keep the line together, U+00A0 and U+202F; 0: none. */
+static size_t blank_bytes(const char *bytes, size_t n)
+{
+    if (n > 0 && *bytes == ' ') return 1;
+    if (n > 1 && memcmp(bytes, "\xC2\xA0", 2) == 0) return 2;
+    return n > 2 && memcmp(bytes, "\xE2\x80\xAF", 3) == 0 ? 3 : 0;
+}
+
+/* What may stand between thousands: besides a blank , . and the apostrophes. */
+static size_t mark_bytes(const char *bytes, size_t n)
+{
+    if (n > 0 && strchr(",.'", *bytes) != NULL && *bytes != '\0') return 1;
+    return n > 2 && memcmp(bytes, "\xE2\x80\x99", 3) == 0 ? 3 : blank_bytes(bytes, n);
+}
+
+static size_t skip_blanks(const char *bytes, size_t n, size_t at)
+{
+    while (blank_bytes(bytes + at, n - at) > 0) at += blank_bytes(bytes + at, n - at);
+    return at;
+}
+
+static void add_digits(number *out, const char *bytes, size_t n_bytes)
+{
+    for (size_t i = 0; i < n_bytes; i++) out->whole = out->whole * 10 + (bytes[i] - '0');
+}
+
+/* The number of an amount, whose marks are known by the three digits behind each: 1.234 is 1234, 0.123 is not. Returns
+ * where it ends; 0: there is none. */
+static size_t read_marked(number *out, unsigned *ways, const char *bytes, size_t n, size_t at)
+{
+    size_t n_group = n_digits(bytes, n, at), n_mark = 0;
+    const char *mark = NULL;
+    if (n_group == 0) return 0;
+    const bool may_have_marks = n_group <= 3 && bytes[at] != '0';
+    add_digits(out, bytes + at, n_group);
+    for (at += n_group; may_have_marks && at < n; at += n_mark + 3) {
+        const size_t n_here = mark_bytes(bytes + at, n - at);
+        if (n_here == 0 || n_digits(bytes, n, at + n_here) != 3) break;
+        if (mark != NULL && memcmp(bytes + at, mark, n_mark) != 0) break;
+        mark = bytes + at;
+        n_mark = n_here;
+        add_digits(out, bytes + at + n_mark, 3);
+    }
+    if (mark != NULL && *mark == ',') *ways |= KN_MARKS_POINT;
+    if (mark != NULL && *mark == '.') *ways |= KN_MARKS_COMMA;
+    if (at + 1 >= n || (bytes[at] != '.' && bytes[at] != ',') || (mark != NULL && *mark == bytes[at])) return at;
+    const bool no_cents = bytes[at + 1] == '-'; /* 12,- */
+    const size_t n_fraction = no_cents ? 1 : n_digits(bytes, n, at + 1);
+    double unit = 0.1;
+    if (n_fraction == 0) return at;
+    *ways |= bytes[at] == ',' ? KN_MARKS_COMMA : KN_MARKS_POINT;
+    for (size_t i = 1; i <= n_fraction && !no_cents; i++, unit /= 10) out->fraction += unit * (bytes[at + i] - '0');
+    return at + 1 + n_fraction;
+}
+
+/* The whole text as one number, its currency and in which ways it may be written; false: it is no amount. */
+static bool read_amount(number *out, size_t *currency, unsigned *ways, const char *bytes, size_t n)
+{
+    size_t at = skip_blanks(bytes, n, 0), end = n;
+    *out = (number){.n_bytes = n};
+    *ways = 0;
+    while (end > at && bytes[end - 1] == ' ') end--;
+    const bool is_bracketed = at + 1 < end && bytes[at] == '(' && bytes[end - 1] == ')'; /* ($12) is -$12 */
+    if (is_bracketed) at++, end--;
+    out->is_negative = is_bracketed;
+    if (!is_bracketed && at < end && bytes[at] == '-') out->is_negative = true, at = skip_blanks(bytes, end, at + 1);
+    *currency = at < end && !is_digit(bytes[at]) ? find_currency(bytes + at, end - at, false) : N_CURRENCIES;
+    if (*currency < N_CURRENCIES) {
+        at = skip_blanks(bytes, end, at + currencies[*currency].n);
+        if (!out->is_negative && at < end && bytes[at] == '-') out->is_negative = true, at++;
+    }
+    at = read_marked(out, ways, bytes, end, at);
+    if (at == 0) return false;
+    if (*currency < N_CURRENCIES) return at == end;
+    at = skip_blanks(bytes, end, at);
+    *currency = find_currency(bytes + at, end - at, true);
+    return *currency < N_CURRENCIES;
+}
+
+unsigned kn_natural_amount_ways(const char *bytes, size_t n)
+{
+    number amount;
+    size_t currency;
+    unsigned ways;
+    return read_amount(&amount, &currency, &ways, bytes, n) ? ways : 0;
+}
+
+bool kn_natural_is_amount(const char *shape)
+{
+    const size_t n = strlen(shape);
+    return n > 1 && shape[n - 1] == '#' && find_currency(shape, n - 1, true) < N_CURRENCIES;
+}
+
+/* --- Order -------------------------------------------------------------------------------------------------------- */
+
+/* The number behind *at, at first the first one. */
+static bool step(number *at, const char *bytes, size_t n)
+{
+    number amount;
+    size_t currency;
+    unsigned ways;
+    if (at->n_bytes > 0 || !read_amount(&amount, &currency, &ways, bytes, n))
+        return next_number(at, bytes, n, at->at + at->n_bytes);
+    *at = amount;
+    return true;
+}
+
 static int compare_sizes(const number *a, const number *b)
 {
     if (a->whole != b->whole) return a->whole < b->whole ? -1 : 1;
     return (a->fraction > b->fraction) - (a->fraction < b->fraction);
 }
 
+/* Minus nothing is nothing. */
+static bool is_below_zero(const number *it) { return it->is_negative && (it->whole > 0 || it->fraction > 0); }
+
 static int compare_numbers(const number *a, const number *b)
 {
-    if (a->is_negative != b->is_negative) return a->is_negative ? -1 : 1;
-    return a->is_negative ? compare_sizes(b, a) : compare_sizes(a, b);
+    if (is_below_zero(a) != is_below_zero(b)) return is_below_zero(a) ? -1 : 1;
+    return is_below_zero(a) ? compare_sizes(b, a) : compare_sizes(a, b);
 }
 
 static int compare_bytes(const char *a, size_t n_a, const char *b, size_t n_b)
@@ -62,7 +203,7 @@ int kn_natural_compare(const char *a, size_t n_a, const char *b, size_t n_b)
 {
     number x = {0}, y = {0};
     for (;;) {
-        const bool has_x = next_number(&x, a, n_a, x.at + x.n_bytes), has_y = next_number(&y, b, n_b, y.at + y.n_bytes);
+        const bool has_x = step(&x, a, n_a), has_y = step(&y, b, n_b);
         if (!has_x || !has_y) return has_x != has_y ? (has_x ? 1 : -1) : compare_bytes(a, n_a, b, n_b);
         int order = compare_numbers(&x, &y);
         if (order != 0) return order;
@@ -72,8 +213,13 @@ int kn_natural_compare(const char *a, size_t n_a, const char *b, size_t n_b)
 unsigned kn_natural_shape(char shape[KN_SHAPE_BYTES], const char *bytes, size_t n)
 {
     number found = {0};
-    unsigned n_numbers = 0;
-    size_t n_shape = 0, from = 0;
+    unsigned n_numbers = 0, ways;
+    size_t n_shape = 0, from = 0, currency;
+    if (read_amount(&found, &currency, &ways, bytes, n)) {
+        snprintf(shape, KN_SHAPE_BYTES, "%s#", currencies[currency].text);
+        return 1;
+    }
+    found = (number){0};
     for (bool has = true; has; from = found.at + found.n_bytes) {
         has = next_number(&found, bytes, n, from);
         size_t n_between = (has ? found.at : n) - from;
@@ -90,9 +236,7 @@ unsigned kn_natural_shape(char shape[KN_SHAPE_BYTES], const char *bytes, size_t 
 
 bool kn_natural_is_measure(const char *shape)
 {
-    static const char *const whole[] = {"#:#", "#:#:#", "$#", "€#", "£#", "¥#", "$ #", "€ #", "£ #", "¥ #"};
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        if (strcmp(shape, whole[i]) == 0) return true;
+    if (strcmp(shape, "#:#") == 0 || strcmp(shape, "#:#:#") == 0 || kn_natural_is_amount(shape)) return true;
     return shape[0] == '#' && strlen(shape) > 1 && strpbrk(shape + 1, "#/:-._+,;()[]") == NULL;
 }
 

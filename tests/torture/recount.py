@@ -89,8 +89,31 @@ def parse_order(spec):
     return words + [word]
 
 
+CURRENCY = ("(?:[$€£¥₹₽₺₩₪₴]|(?ai:US\\$|CA\\$|AU\\$|NZ\\$|HK\\$|C\\$|A\\$|R\\$|S\\$|euros?|eur|usd|gbp|chf|jpy|cad|aud|nzd|sek|nok|dkk|pln|czk|huf|ron|inr|"
+            "cny|brl|mxn|zar|try|rub|kr\\.?|fr\\.|rs\\.?)|[zZ]ł|[kK]č)")
+BLANKS = "[ \u00a0\u202f]*"
+AMOUNT = re.compile(
+    rf"{BLANKS}(?P<open>\()?(?P<minus>-{BLANKS})?(?P<before>{CURRENCY}{BLANKS}(?P<inner>-)?)?"
+    r"(?P<number>(?P<grouped>[1-9][0-9]{0,2}(?:(?P<mark>[,.'’ \u00a0\u202f])[0-9]{3}(?![0-9])(?:(?P=mark)[0-9]{3}(?![0-9]))*)?|[0-9]+)"
+    rf"(?:(?!(?P=mark))[.,](?P<cents>[0-9]+|-))?)(?P<after>{BLANKS}{CURRENCY})?(?P<close>\))? *", re.S)
+
+
+def amount(text):
+    """An amount of money as its number; None: it is none."""
+    found = AMOUNT.fullmatch(text)
+    if not found or bool(found["open"]) != bool(found["close"]) or bool(found["before"]) == bool(found["after"]):
+        return None
+    if found["inner"] and (found["minus"] or found["open"]) or found["minus"] and found["open"]:
+        return None
+    cents = (found["cents"] or "0").replace("-", "0")
+    size = fractions.Fraction(re.sub("[^0-9]", "", found["grouped"]) + "." + cents)
+    return -size if found["minus"] or found["inner"] or found["open"] else size
+
+
 def natural_key(text):
     """By the numbers in it (src/table/natural.h), then by bytes."""
+    if amount(text) is not None:
+        return [amount(text)], text.encode()
     found = re.finditer(r"(?:(?<=^)-|(?<= )-)?([0-9](?:[0-9]|,(?=[0-9]{3}(?![0-9])))*)(?:[.,]([0-9]+))?", text)
     sizes = [(match[0][0] == "-", fractions.Fraction(match[1].replace(",", "") + "." + (match[2] or "0"))) for match in found]
     return [-size if negative else size for negative, size in sizes], text.encode()
