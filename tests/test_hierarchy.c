@@ -1181,6 +1181,26 @@ static void classifications_have_the_same_labels_for_every_table(void **state)
     assert_spec(KN_TYPE_TEXT, CELLS("62.01", "6202", "J62", "01.1", "34.00"), "nace",
                 "01.1;01.1;division 01;section A;*\n34.00;other;other;other;*\n62.01;62.0;division 62;section J;*\n"
                 "6202;62.0;division 62;section J;*\nJ62;62;division 62;section J;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("02139", "02139-4307", "021394308", "02139 4309", "02140", "2139", "0213-94307"),
+                "postcode",
+                "0213-94307;other;other;other;*\n02139;02139;021**;0****;*\n02139 4309;02139;021**;0****;*\n"
+                "02139-4307;02139;021**;0****;*\n021394308;02139;021**;0****;*\n02140;02140;021**;0****;*\n"
+                "2139;2139 **;21** **;2*** **;*\n");
+    assert_spec(KN_TYPE_INT, CELLS("94305", "943051234", "12", "9430512345678901"), "postcode",
+                "12;other;other;other;*\n9430512345678901;other;other;other;*\n94305;94305;943**;9****;*\n943051234;"
+                "94305;943**;9****;*\n");
+    assert_spec(KN_TYPE_TEXT,
+                CELLS("SW1A 1AA", "sw1a2ab", "SW1A", "M1 1AE", "M11 1AE", "W1A 0AX", "B338TH", "EC1A 1BB"), "postcode",
+                "B338TH;B33 8;B33;B;*\nEC1A 1BB;EC1A 1;EC1A;EC;*\nM1 1AE;M1 1;M1;M;*\nM11 1AE;M11 1;M11;M;*\n"
+                "SW1A;SW1A;SW1A;SW;*\nSW1A 1AA;SW1A 1;SW1A;SW;*\nsw1a2ab;SW1A 2;SW1A;SW;*\nW1A 0AX;W1A 0;W1A;W;*\n");
+    assert_spec(
+        KN_TYPE_TEXT,
+        CELLS("K1A 0B1", "k1a0b2", "K1A-0B3", "K1A", "1012 AB", "1012AC", "1012", "K1A  0B1", "GIR 0AA", "K1A-"),
+        "postcode",
+        "1012;1012 **;10** **;1*** **;*\n1012 AB;1012 **;10** **;1*** **;*\n1012AC;1012 **;10** **;1*** **;*\n"
+        "GIR 0AA;other;other;other;*\nK1A  0B1;other;other;other;*\nK1A-;other;other;other;*\n"
+        "K1A;K1A ***;K1* ***;K** ***;*\nK1A 0B1;K1A ***;K1* ***;K** ***;*\nK1A-0B3;K1A ***;K1* ***;K** ***;*\n"
+        "k1a0b2;K1A ***;K1* ***;K** ***;*\n");
 }
 
 /* auto takes a classification only where the column's name and 99 of 100 cells say so. */
@@ -1203,6 +1223,35 @@ static void a_classification_needs_a_name_and_cells(void **state)
         kn_suggestion found;
         assert_ok(kn_hierarchy_suggest(&found, &table->columns[0], 200, err));
         assert_string_equal(found.spec, cases[i].spec);
+        test_table_free(table);
+    }
+}
+
+/* Codes of one country, and not only digits that many have. */
+static void postal_codes_are_known_by_their_form(void **state)
+{
+    static const struct {
+        const char *name, *cells[4], *spec;
+    } cases[] = {{"ZIP", {"02139", "02139-4307", "10001", "94305"}, "postcode"},
+                 {"zip_code", {"94305", "943051234", "94301", "10001"}, "postcode"},
+                 {"Post Code", {"SW1A 1AA", "M1 1AE", "EC1A 1BB", "B33 8TH"}, "postcode"},
+                 {"postal_code", {"K1A 0B1", "K1A 0B2", "V5K 1A1", "M5V 2T6"}, "postcode"},
+                 {"Postcode", {"1012 AB", "1012", "3511 LX", "9711 LM"}, "postcode"},
+                 {"zip", {"02139", "02140", "10001", "94305"}, "mask(right)"},
+                 {"PLZ", {"1010", "1020", "8001", "9999"}, "mask(right)"},
+                 {"postcode", {"K1A", "V5K", "M5V", "M5W"}, "mask(right)"},
+                 {"postcode", {"1012 AB", "K1A 0B1", "3511 LX", "9711 LM"}, "mask(right)"},
+                 {"postcode", {"1012 AB", "x", "3511 LX", "9711 LM"}, "mask(right)"},
+                 {"code", {"1012 AB", "1012 AC", "3511 LX", "9711 LM"}, ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_table *table =
+            test_typed_table(i == 1 || i == 6 ? KN_TYPE_INT : KN_TYPE_TEXT, 4, 1, (const char **)cases[i].cells);
+        kn_free(table->columns[0].name);
+        table->columns[0].name = kn_string_copy(cases[i].name, strlen(cases[i].name), NULL);
+        kn_suggestion found;
+        assert_ok(kn_hierarchy_suggest(&found, &table->columns[0], 4, err));
+        if (strcmp(found.spec, cases[i].spec) != 0)
+            fail_msg("%s, %s: %s", cases[i].name, cases[i].cells[0], found.spec);
         test_table_free(table);
     }
 }
@@ -1403,6 +1452,7 @@ static void a_slip_in_a_spec_is_no_missing_file(void **state)
         KN_TYPE_INT, "1", "interval(5)", KN_USAGE,
         "hierarchy interval(5): no such SPEC, and no file of that name; there are suppress, intervals(5,10,20), "
         "mask(right) or mask(left), date(month,quarter,year), order(low<medium<high), natural, country, icd10, nace, "
+        "postcode, "
         "similar, auto");
     assert_spec_fails(
         KN_TYPE_INT, "1", "intervals(5", KN_USAGE,
@@ -1997,6 +2047,7 @@ int main(void)
         cmocka_unit_test(automatic_intervals_hold_enough_rows),
         cmocka_unit_test(classifications_have_the_same_labels_for_every_table),
         cmocka_unit_test(a_classification_needs_a_name_and_cells),
+        cmocka_unit_test(postal_codes_are_known_by_their_form),
         cmocka_unit_test(similar_values_stand_together),
         cmocka_unit_test(small_sets_close_to_groups),
         cmocka_unit_test(a_missing_value_stands_below_the_root_of_every_spec),

@@ -1,12 +1,17 @@
 // clang-format off
-/* Classifications that everybody shares: countries, ICD-10, NACE. Their labels are facts, the same for every table.
+/* Classifications that everybody shares: countries, ICD-10, NACE, postal codes. Their labels are facts, the same for every table.
  *
  *   country  Germany, DE or DEU -> Western Europe -> Europe -> *   CLDR's containment of territories, countries.def
  *   icd10    J45.1 -> J45 -> J40-J47 -> J00-J99 -> *              category, block, chapter, as ranges
  *   nace     62.01 -> 62.0 -> 62 -> section J -> *                group, division, section of NACE Rev. 2
+ *   postcode 02139-4307 -> 02139 -> 021** -> 0****                the parts of a code that have a meaning, whatever its
+ *            SW1A 1AA -> SW1A 1 -> SW1A -> SW                     length and however it is written: of the United
+ *            K1A 0B1 -> K1A *** -> K1* *** -> K** ***             States, the United Kingdom, Canada
+ *            1012 AB -> 1012 ** -> 10** ** -> 1*** **             and the Netherlands
  *
  * What is no country or code (typos) is below `other`, so that it does not hold the rest back. `auto` takes one of them
- * only where the column's name says so and at least 99 % of its cells fit. The ranges of ICD-10 are those of the World
+ * only where the column's name says so and at least 99 % of its cells fit; postal codes also must be of one country and
+ * not all be mere digits of one length, as mask(right) takes them. The ranges of ICD-10 are those of the World
  * Health Organization's tenth revision (2019); a category outside of all blocks, as national versions have, has its
  * chapter's range for a block. */
 // clang-format on
@@ -192,19 +197,108 @@ static bool nace_labels(label_row out, const char *bytes, size_t n)
     return false;
 }
 
+/* --- Postal codes ------------------------------------------------------------------------------------------------- */
+
+enum { POSTCODE_BYTES = 10 };
+/* Of a letter a, of a digit d; everything else is itself. */
+static const struct postcode_form {
+    const char *form; /* without blanks and '-' between the parts */
+    char country;     /* UK: 'G' */
+    size_t n_first;   /* characters of the first part */
+    bool is_mere;     /* digits as in many countries, or only a first part that could be another country's */
+} postcode_forms[] = {{"ddddd", 'U', 5, true},    {"ddddddddd", 'U', 5, false}, {"dddd", 'N', 4, true},
+                      {"ddddaa", 'N', 4, false},  {"ada", 'C', 3, true},        {"adadad", 'C', 3, false},
+                      {"ad", 'G', 2, false},      {"add", 'G', 3, false},       {"aad", 'G', 3, false},
+                      {"aadd", 'G', 4, false},    {"aada", 'G', 4, false},      {"addaa", 'G', 2, false},
+                      {"adddaa", 'G', 3, false},  {"aaddaa", 'G', 3, false},    {"adadaa", 'G', 3, false},
+                      {"aadddaa", 'G', 4, false}, {"aadadaa", 'G', 4, false}};
+
+/* The code in large letters, its parts next to each other; NULL: it is none. */
+static const struct postcode_form *read_postcode(char plain[POSTCODE_BYTES], const char *bytes, size_t n)
+{
+    char form[POSTCODE_BYTES];
+    size_t to = 0, gap = 0;
+    trim(&bytes, &n);
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char c = (unsigned char)bytes[i];
+        if ((c == ' ' || c == '-') && gap == 0 && to > 0) {
+            gap = to;
+            continue;
+        }
+        if (!isalnum(c) || to + 1 == POSTCODE_BYTES) return NULL;
+        form[to] = isdigit(c) ? 'd' : 'a';
+        plain[to++] = (char)toupper(c);
+    }
+    form[to] = plain[to] = '\0';
+    for (size_t i = 0; i < sizeof postcode_forms / sizeof *postcode_forms; i++)
+        if (strcmp(form, postcode_forms[i].form) == 0 && (gap == 0 || (gap == postcode_forms[i].n_first && gap < to)))
+            return &postcode_forms[i];
+    return NULL;
+}
+
+static bool postcode_labels(label_row out, const char *bytes, size_t n)
+{
+    char plain[POSTCODE_BYTES];
+    const struct postcode_form *form = read_postcode(plain, bytes, n);
+    if (form == NULL) return false;
+    const int n_first = (int)form->n_first;
+    const char *second = plain + n_first;
+    switch (form->country) {
+    case 'U':
+        snprintf(out[0], LABEL_BYTES, "%.5s", plain);
+        snprintf(out[1], LABEL_BYTES, "%.3s**", plain);
+        snprintf(out[2], LABEL_BYTES, "%.1s****", plain);
+        break;
+    case 'G':
+        snprintf(out[0], LABEL_BYTES, *second != '\0' ? "%.*s %.1s" : "%.*s", n_first, plain, second);
+        snprintf(out[1], LABEL_BYTES, "%.*s", n_first, plain);
+        snprintf(out[2], LABEL_BYTES, "%.*s", isalpha((unsigned char)plain[1]) ? 2 : 1, plain);
+        break;
+    case 'C':
+        snprintf(out[0], LABEL_BYTES, "%.3s ***", plain);
+        snprintf(out[1], LABEL_BYTES, "%.2s* ***", plain);
+        snprintf(out[2], LABEL_BYTES, "%.1s** ***", plain);
+        break;
+    default:
+        snprintf(out[0], LABEL_BYTES, "%.4s **", plain);
+        snprintf(out[1], LABEL_BYTES, "%.2s** **", plain);
+        snprintf(out[2], LABEL_BYTES, "%.1s*** **", plain);
+    }
+    return true;
+}
+
+/* One country's, in whose way at least one is written: 1012 may be of many. */
+static bool are_postcodes(const kn_build *build)
+{
+    char plain[POSTCODE_BYTES], country = '\0';
+    bool all_mere = true;
+    for (uint32_t value = 0; value < build->n_present; value++) {
+        size_t n;
+        const char *bytes = kn_build_value(build, value, &n);
+        const struct postcode_form *form = read_postcode(plain, bytes, n);
+        if (form == NULL) continue;
+        if (country != '\0' && form->country != country) return false;
+        country = form->country;
+        all_mere = all_mere && form->is_mere;
+    }
+    return !all_mere;
+}
+
 /* --- Trees -------------------------------------------------------------------------------------------------------- */
 
 static const struct class_kind {
     const char *spec, *names; /* see kn_name_says */
     labels_fn *labels;
     uint32_t n_labels;
+    bool (*suits)(const kn_build *build); /* what `auto` asks besides; NULL: nothing */
 } kinds[] = {
     {"country",
      "country|countries|nation|land.|staat.|staatsang|cittadinanza|ciudadania|pays.|paese|pais.|citizenship|birthplace|"
      "herkunftsland",
-     country_labels, 2},
-    {"icd10", "icd|diagnos", icd_labels, 3},
-    {"nace", "nace|wz2008|ateco|naf.", nace_labels, 3},
+     country_labels, 2, NULL},
+    {"icd10", "icd|diagnos", icd_labels, 3, NULL},
+    {"nace", "nace|wz2008|ateco|naf.", nace_labels, 3, NULL},
+    {"postcode", KN_POSTCODE_WORDS, postcode_labels, 3, are_postcodes},
 };
 
 static kn_status build_class(kn_build *build, const struct class_kind *kind, kn_error *err)
@@ -243,6 +337,11 @@ kn_status kn_build_nace(kn_build *build, const char *arguments, kn_error *err)
     return build_class(build, &kinds[2], err);
 }
 
+kn_status kn_build_postcode(kn_build *build, const char *arguments, kn_error *err)
+{
+    return build_class(build, &kinds[3], err);
+}
+
 bool kn_auto_class(char spec[KN_SPEC_BYTES], const kn_build *build)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -256,7 +355,8 @@ bool kn_auto_class(char spec[KN_SPEC_BYTES], const kn_build *build)
             const char *bytes = kn_build_value(build, value, &n);
             if (!kinds[i].labels(labels, bytes, n)) n_others += build->value_rows[value];
         }
-        if ((double)n_others > most_others || n_rows == 0) continue;
+        if ((double)n_others > most_others || n_rows == 0 || (kinds[i].suits != NULL && !kinds[i].suits(build)))
+            continue;
         snprintf(spec, KN_SPEC_BYTES, "%s", kinds[i].spec);
         return true;
     }

@@ -1,7 +1,8 @@
 /* `auto` for codes, whose beginning says more than their end.
  *
  *   text      that looks like codes (all of one length of 2 to 16 characters, letters, digits, '-' and '.', a digit in
- *             each, fewer first parts than values), or that the column's name calls postal codes: mask(right)
+ *             each, fewer first parts than values), or that the column's name calls postal codes: mask(right);
+ *             those of a few countries are known before (auto_class.c)
  *   numbers   that the name calls postal codes, or occupations of ISCO: of one length, mask(right). Otherwise some have
  * lost a leading zero, 02138 beside 10001: what begins alike is then what lies between two multiples of a power of ten,
  *             2100..2199, so intervals(10,100,1000,...) */

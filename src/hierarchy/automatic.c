@@ -1,6 +1,6 @@
 /* `auto`: which hierarchy a column gets when nobody said, and what `profile` suggests; the same for the same data.
  *
- *   countries, ICD-10, NACE   where the name and 99 % of the cells say so: auto_class.c
+ *   countries, ICD-10, NACE, postal codes   where the name and 99 % of the cells say so: auto_class.c
  *   codes     by their beginnings: auto_code.c
  *   text      of numbers with something around them, 12 days, 40%, 9:30, in their order: auto_natural.c
  *   numbers   round intervals that hold enough rows: auto_number.c

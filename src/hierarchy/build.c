@@ -31,6 +31,8 @@ static const kn_hierarchy_spec specs[] = {
     {"country", "country", "names or codes of countries: region, continent; then *"},
     {"icd10", "icd10", "codes of ICD-10: category, block, chapter; then *"},
     {"nace", "nace", "codes of NACE Rev. 2: group, division, section; then *"},
+    {"postcode", "postcode",
+     "postal codes of the US, the UK, Canada and the Netherlands: ZIP, 3 digits, 1; sector, district, area; then *"},
     {"similar", "similar",
      "text in groups of values that occur with the same values of the other quasi-identifiers; sets of up to 5 values"},
     {"auto", "auto",
@@ -45,8 +47,8 @@ static const struct {
                 {kn_build_mask, true, KN_FROM_DATA},      {kn_build_date, true, KN_FROM_SPEC},
                 {kn_build_order, true, KN_FROM_DATA},     {kn_build_natural, false, KN_FROM_DATA},
                 {kn_build_country, false, KN_FROM_SPEC},  {kn_build_icd10, false, KN_FROM_SPEC},
-                {kn_build_nace, false, KN_FROM_SPEC},     {kn_build_similar, false, KN_FROM_DATA},
-                {kn_build_auto, false, KN_FROM_DATA}};
+                {kn_build_nace, false, KN_FROM_SPEC},     {kn_build_postcode, false, KN_FROM_SPEC},
+                {kn_build_similar, false, KN_FROM_DATA},  {kn_build_auto, false, KN_FROM_DATA}};
 enum { N_BUILDERS = sizeof builders / sizeof *builders };
 
 const kn_hierarchy_spec *kn_hierarchy_specs(size_t *n)

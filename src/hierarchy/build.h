@@ -33,7 +33,7 @@ typedef struct kn_hierarchy_spec {
 } kn_hierarchy_spec;
 const kn_hierarchy_spec *kn_hierarchy_specs(size_t *n);
 
-/* A SPEC whose labels are the same for every table: country, icd10, nace. */
+/* A SPEC whose labels are the same for every table: country, icd10, nace, postcode. */
 bool kn_hierarchy_is_class(const char *spec);
 /* What `auto` would take, as a policy says it: a SPEC, or for numbers and dates the grid that a column without a
  * hierarchy has. Both "" where neither need be said. */

@@ -58,6 +58,7 @@ kn_status kn_build_auto(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_country(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_icd10(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_nace(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_postcode(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_similar(kn_build *build, const char *arguments, kn_error *err);
 /* What a SPEC that is known to be one makes. */
 kn_status kn_build_spec(kn_build *build, const char *spec, kn_error *err);

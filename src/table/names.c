@@ -92,7 +92,4 @@ bool kn_name_is_date(const char *name)
 
 bool kn_name_is_age(const char *name) { return kn_name_says(name, "age.|ages.|alter.|eta.|edad.|alter_"); }
 
-bool kn_name_is_postcode(const char *name)
-{
-    return kn_name_says(name, "zip|postal|postcode|post_code|plz.|postleit|code_post|cap.|cp.|codigo_post");
-}
+bool kn_name_is_postcode(const char *name) { return kn_name_says(name, KN_POSTCODE_WORDS); }

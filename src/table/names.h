@@ -13,6 +13,7 @@ bool kn_name_is_person(const char *name); /* patient, customer */
 bool kn_name_is_place(const char *name);  /* where people are treated or taught: site, ward, school */
 bool kn_name_is_date(const char *name);
 bool kn_name_is_age(const char *name);
+#define KN_POSTCODE_WORDS "zip|postal|postcode|post_code|post code|plz.|postleit|code_post|cap.|cp.|codigo_post"
 bool kn_name_is_postcode(const char *name);
 
 #endif
