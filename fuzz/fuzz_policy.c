@@ -1,5 +1,6 @@
 /* Any bytes as a policy: YAML that is refused with its place, or a tree in which every node has one; then settings that
- * are refused with the file's name, or that are saved and read back as the same settings. */
+ * are refused with the file's name, every problem once and in its order, or that are saved and read back as the same
+ * settings. */
 #include "base/yaml.h"
 #include "fuzz.h"
 
@@ -26,6 +27,21 @@ static int append(void *user, const char *bytes, size_t n_bytes)
     return 0;
 }
 
+/* The first is what the function told; places never go back, and what has none comes last. */
+static void check_problems(const kn_settings *settings, const kn_error *told)
+{
+    const kn_error *problem, *before = NULL;
+    size_t n = 0;
+    for (; (problem = kn_settings_nth_problem(settings, n)) != NULL; n++, before = problem) {
+        require(problem->code == KN_USAGE && strncmp(problem->message, "fuzz.yaml", 9) == 0);
+        if (n == 0) require(memcmp(problem, told, sizeof *told) == 0);
+        if (before == NULL || problem->line == 0) continue;
+        require(before->line > 0 && before->line <= problem->line);
+        require(before->line < problem->line || before->character <= problem->character);
+    }
+    require(n > 0 && n <= 51);
+}
+
 static void check_settings(const char *text, size_t n_bytes)
 {
     kn_error err = {0};
@@ -35,7 +51,9 @@ static void check_settings(const char *text, size_t n_bytes)
     kn_status status = kn_settings_load_text(settings, text, n_bytes, "fuzz.yaml", &err);
     if (status != KN_OK) {
         require(status == KN_USAGE && strncmp(err.message, "fuzz.yaml", 9) == 0);
+        check_problems(settings, &err);
     } else {
+        require(kn_settings_nth_problem(settings, 0) == NULL);
         status = kn_settings_save(settings, append, &saved, &err);
         require(status == KN_OK || (status == KN_USAGE && err.message[0] != '\0'));
         if (status == KN_OK) {

@@ -72,6 +72,9 @@ KN_API kn_status kn_settings_new(kn_settings **out, kn_error *err);
 KN_API void kn_settings_free(kn_settings *settings);
 /* Reads a policy file (YAML). What kn_settings_set sets, before or after, overrides it. */
 KN_API kn_status kn_settings_load(kn_settings *settings, const char *policy_path, kn_error *err);
+/* Everything that was wrong with the policy that could not be read, in the order of the file: the n-th problem, from 0,
+ * which kn_settings_load told; NULL past the end. A text that is no YAML has one. Borrowed until the next load. */
+KN_API const kn_error *kn_settings_nth_problem(const kn_settings *settings, size_t n);
 /* `option` is a flag's long name without dashes ("max-suppressed"), or "data", "release", "what" for what has no flag.
  * Options that may be repeated ("hierarchy", "model", "weight") add up; lists ("qi") are separated by commas. Flags
  * without an argument take "yes". */

@@ -340,6 +340,102 @@ static void a_value_that_makes_no_sense_is_refused_with_its_place_and_key(void *
     refused("version: 1\n---\n[\n", ":", "");
 }
 
+/* The policy is refused with these problems, one to a line: where they are and how they begin. */
+static void refused_with_all(const char *text, const char *problems)
+{
+    kn_settings *settings = NULL;
+    kn_error failure = {0};
+    assert_int_equal(load(&settings, text, &failure), KN_USAGE);
+    const kn_error *problem = kn_settings_nth_problem(settings, 0);
+    assert_non_null(problem);
+    assert_memory_equal(problem, &failure, sizeof failure);
+    size_t n = 0;
+    for (; (problem = kn_settings_nth_problem(settings, n)) != NULL; n++) {
+        const size_t n_path = strlen(path), n_bytes = strcspn(problems, "\n");
+        assert_int_equal(problem->code, KN_USAGE);
+        assert_string_equal(problem->file, path);
+        if (n_bytes == 0) fail_msg("one too many: %s", problem->message);
+        if (strncmp(problem->message, path, n_path) != 0 || strncmp(problem->message + n_path, problems, n_bytes) != 0)
+            fail_msg("not '%.*s': %s", (int)n_bytes, problems, problem->message);
+        problems += n_bytes + (problems[n_bytes] == '\n');
+    }
+    if (*problems != '\0') fail_msg("not told: %s", problems);
+    kn_settings_free(settings);
+}
+
+static void all_slips_of_a_policy_are_told_at_once_in_the_order_of_the_file(void **state)
+{
+    refused_with_all("version: 1\nflavour: 3\ninput: {trim: perhaps, null_values: [NA, [x], a, {}], colour: red}\n"
+                     "columns:\n  age: {role: quassi, weigth: 2}\n  zip: {rolle: quasi}\n  sex:\n  ward: nowhere\n"
+                     "  len: {role: quasi, min_level: one, max_level: two}\n"
+                     "models:\n  - k-anonimity: {k: 3}\n  - l-diversity: {l: many, foo: 3, kind: none}\n  - k-map\n"
+                     "seed: 1.5\nalgorithm: {depth: 3, name: auto, width: 4}\nmeasure: lmm\n",
+                     ":2:1: the policy has no key 'flavour'\n"
+                     ":3:15: 'trim' is yes or no\n"
+                     ":3:24: 'null_values' takes one value\n"
+                     ":3:24: 'null_values' takes one value\n"
+                     ":3:55: input has no key 'colour'\n"
+                     ":5:15: 'quassi' is no role\n"
+                     ":5:23: column 'age' has no key 'weigth' (did you mean 'weight'\n"
+                     ":6:9: column 'zip' has no key 'rolle'\n"
+                     ":7:3: column 'sex' must be a mapping\n"
+                     ":8:9: 'nowhere' is no role\n"
+                     ":9:33: min_level: 'one' is no level\n"
+                     ":9:49: max_level: 'two' is no level\n"
+                     ":11:5: there is no model 'k-anonimity'\n"
+                     ":12:22: l-diversity: l=many is not a number\n"
+                     ":12:28: l-diversity has no parameter 'foo'\n"
+                     ":12:42: l-diversity: kind=none is none of\n"
+                     ":13:5: k-map needs k=\n"
+                     ":14:7: seed: '1.5' is not a whole number\n"
+                     ":15:13: auto has no parameter 'depth'\n"
+                     ":15:35: auto has no parameter 'width'\n"
+                     ":16:10: there is no measure 'lmm'");
+    /* what only the data's columns show is told beside other slips */
+    refused_with_all("columns:\n  a: {role: quasi, type: number, weight: -1, min_level: 5, max_level: 2}\n"
+                     "  b: {role: quasi, hierarchy: 'mask(', release_values: perhaps, top: x}\nspeed: 3\n",
+                     ":2:26: type: 'number' is no type\n"
+                     ":2:42: weight: '-1' is not a number\n"
+                     ":2:71: max_level: '5..2' leaves no level\n"
+                     ":3:56: release_values: 'perhaps' is neither\n"
+                     ":4:1: the policy has no key 'speed'\n"
+                     ": the policy must say 'version: 1'");
+    refused_with_all(
+        "version: 1\ncolumns: {a: {role: quasi, derive: 'age(b'}, c: {role: quasi, derive: 'age(d, e)'}}\n",
+        ":2:37: derive: 'age(b' is none of");
+    refused_with_all("version: 1\ncolumns: {a: quassi}\nmodels: [}\n", ":3:10:");
+    refused_with_all("version: 2\nversoin: 3\n", ":1:1: version '2'\n:2:1: the policy has no key 'versoin'");
+}
+
+static void a_file_that_is_no_policy_at_all_is_not_told_of_a_thousand_times(void **state)
+{
+    kn_buffer text = {0};
+    kn_settings *settings = NULL;
+    kn_error failure = {0};
+    for (int i = 0; i < 1000; i++) kn_buffer_printf(&text, "key%d: 1\n", i);
+    assert_int_equal(load(&settings, text.bytes, &failure), KN_USAGE);
+    assert_int_equal(kn_settings_nth_problem(settings, 49)->line, 50);
+    assert_non_null(
+        strstr(kn_settings_nth_problem(settings, 50)->message, ": the first 50 problems; there may be more"));
+    assert_null(kn_settings_nth_problem(settings, 51));
+    kn_settings_free(settings);
+    kn_buffer_free(&text);
+}
+
+static void a_policy_that_was_read_has_no_problems(void **state)
+{
+    kn_settings *settings = NULL;
+    kn_error failure = {0};
+    assert_int_equal(load(&settings, "version: 1\nmodels: [\n", &failure), KN_USAGE);
+    assert_non_null(kn_settings_nth_problem(settings, 0));
+    assert_ok(kn_settings_load_text(settings, whole, sizeof whole - 1, "whole", err));
+    assert_null(kn_settings_nth_problem(settings, 0));
+    assert_null(kn_settings_nth_problem(NULL, 0));
+    assert_int_equal(kn_settings_load_text(settings, "a: 1\n", 5, "second", NULL), KN_USAGE);
+    assert_non_null(strstr(kn_settings_nth_problem(settings, 0)->message, "was read already"));
+    kn_settings_free(settings);
+}
+
 /* The bytes are refused; the message goes on after the file's name with `words`. */
 static void bytes_refused(const char *bytes, size_t n_bytes, const char *words)
 {
@@ -496,6 +592,28 @@ static void loading_survives_a_lack_of_memory(void **state)
         }
     }
     unlink(path);
+    fail_msg("never succeeded");
+}
+
+/* Nothing is noted as a slip that is none. */
+static void telling_slips_survives_a_lack_of_memory(void **state)
+{
+    static const char slips[] =
+        "version: 1\ncolumns: {a: {role: quassi, top: 3}, b: {role: quasi, type: x}}\nseed: -1\n"
+        "models: [k-anonymity: {k: 0, l: 1}, {l-diversity: {l: 2}}]\n";
+    for (size_t n_th = 1; n_th < 2000; n_th++) {
+        kn_settings *settings = NULL;
+        kn_error failure = {0};
+        assert_ok(kn_settings_new_with(&settings, test_allocator(), err));
+        kn_memory_fail_at(n_th);
+        kn_status status = kn_settings_load_text(settings, slips, sizeof slips - 1, "slips", &failure);
+        kn_memory_fail_at(0);
+        const kn_error *last = kn_settings_nth_problem(settings, 4);
+        if (status == KN_USAGE) assert_true(last != NULL && kn_settings_nth_problem(settings, 5) == NULL);
+        else assert_true(status == KN_RESOURCES && kn_settings_nth_problem(settings, 0) == NULL);
+        kn_settings_free(settings);
+        if (status == KN_USAGE) return;
+    }
     fail_msg("never succeeded");
 }
 
@@ -928,6 +1046,10 @@ int main(void)
         cmocka_unit_test(scalars_are_not_guessed),
         cmocka_unit_test(what_the_schema_does_not_know_is_refused_with_its_place),
         cmocka_unit_test(a_value_that_makes_no_sense_is_refused_with_its_place_and_key),
+        cmocka_unit_test(all_slips_of_a_policy_are_told_at_once_in_the_order_of_the_file),
+        cmocka_unit_test(a_file_that_is_no_policy_at_all_is_not_told_of_a_thousand_times),
+        cmocka_unit_test(a_policy_that_was_read_has_no_problems),
+        cmocka_unit_test(telling_slips_survives_a_lack_of_memory),
         cmocka_unit_test(a_nul_byte_does_not_end_a_policy),
         cmocka_unit_test(a_policy_in_wide_characters_is_called_what_it_is),
         cmocka_unit_test(a_flag_replaces_the_model_of_its_column_only),

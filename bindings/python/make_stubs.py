@@ -39,7 +39,7 @@ from .policy import Policy
 # What is set in __init__, which no class shows.
 INSTANCE = {
     errors.KanonError: "    code: int\n    option: str\n    file: str\n    line: int\n    character: int\n    column: str\n"
-                       "    result: Any\n",
+                       "    result: Any\n    others: tuple[KanonError, ...]\n",
     results.Picture: "    svg: str\n",
     results.Result: "    facts: dict[str, Any]\n    text: str\n    warnings: list[str]\n    report: str | None\n"
                     "    def __getattr__(self, name: str) -> Any: ...\n",

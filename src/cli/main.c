@@ -401,6 +401,14 @@ static int finish(int code)
     return code;
 }
 
+static void print_error(const kn_error *err)
+{
+    if (err->message[0] == '\0') return;
+    fputs("kanon: ", stderr);
+    cli_print_wrapped(stderr, err->message, strlen(err->message), cli_width(stderr), 7, 4);
+    fputc('\n', stderr);
+}
+
 int main(int argc, char **argv)
 {
     kn_error err = {0};
@@ -424,11 +432,9 @@ int main(int argc, char **argv)
     } else if (code == 0) {
         code = run_command(&words, &err);
     }
-    if (err.message[0] != '\0') {
-        fputs("kanon: ", stderr);
-        cli_print_wrapped(stderr, err.message, strlen(err.message), cli_width(stderr), 7, 4);
-        fputc('\n', stderr);
-    }
+    print_error(&err);
+    const kn_error *more; /* behind the first one that is wrong with the policy */
+    for (size_t n = 1; (more = kn_settings_nth_problem(words.settings, n)) != NULL; n++) print_error(more);
     kn_settings_free(words.settings);
     return finish(code);
 }

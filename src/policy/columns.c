@@ -327,6 +327,14 @@ static kn_status set_detail(kn_column_choice *choice, const kn_settings *setting
     return KN_OK;
 }
 
+kn_status kn_setting_check_detail(const kn_setting *setting, kn_error *err)
+{
+    kn_column_choice any = {0};
+    const char *value = setting->value + setting->n_column + 1;
+    if (strcmp(setting->option, "hierarchy") == 0) return KN_OK; /* made of the data */
+    return kn_setting_about(err, set_detail(&any, NULL, setting, value, err), setting, NULL);
+}
+
 /* Levels and weights are of generalized columns. On another one they would be ignored, and somebody meant something. */
 static kn_status serves_role(const kn_column_choice *choice, const kn_setting *setting, const char *name, kn_error *err)
 {

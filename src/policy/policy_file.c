@@ -3,7 +3,11 @@
  * Every key of the schema below leads to options of options.def, so the policy and the flags speak one language and the
  * later stages know nothing of YAML. Scalars are text until our own schema reads them: the country code NO stays NO,
  * 01234 keeps its zero. What the schema does not know is an error at its line and column, with the nearest known word.
- * yaml.c refuses what hides something: a policy is to be read from top to bottom by whoever signs for it. */
+ * yaml.c refuses what hides something: a policy is to be read from top to bottom by whoever signs for it.
+ *
+ * All slips are told at once: every loop over keys, columns, models and parameters hands what failed to note_slip and
+ * goes on, and what builds on the part with the slip (a role, a whole model) is left out instead of being told of too.
+ * Only what yaml.c refuses stands alone, because nobody knows what was meant behind it. */
 #include "policy/settings.h"
 
 #include "base/buffer.h"
@@ -18,6 +22,7 @@
 
 #define MAX_POLICY_BYTES (1 << 20)
 #define PLACE_BYTES      (KN_SHOWN_BYTES)
+#define MOST_SLIPS       50
 
 typedef struct loader {
     kn_settings *settings;
@@ -33,6 +38,33 @@ struct key {
     kn_status (*read)(loader *load, const key *field, const kn_yaml *value, const char *where, void *context);
     const char *option;
 };
+
+/* --- Slips ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Every message begins with its place. */
+static kn_status with_place(kn_status status, const char *path, kn_error *err)
+{
+    char file[KN_FILE_BYTES];
+    kn_place place;
+    if (status == KN_OK) return status;
+    kn_place_split(&place, file, err->message);
+    place.file = path;
+    return kn_error_about(err, status, &place);
+}
+
+static size_t n_slips(const loader *load) { return load->settings->problems.items.n; }
+
+/* KN_OK: the slip is noted, go on. Anything else ends the reading: memory, or a file that is no policy at all. */
+static kn_status note_slip(loader *load, kn_status status)
+{
+    if (status == KN_OK || n_slips(load) >= MOST_SLIPS) return status;
+    status = kn_problem_note(&load->settings->problems, with_place(status, load->path, load->err), load->err);
+    if (status == KN_OK && n_slips(load) == MOST_SLIPS)
+        status = kn_error_set(load->err, KN_USAGE, "%.1000s: the first %d problems; there may be more", load->path,
+                              MOST_SLIPS);
+    return status;
+}
 
 /* --- Nodes and their places --------------------------------------------------------------------------------------- */
 
@@ -113,29 +145,35 @@ static kn_status unknown_key(loader *load, const char *name, const char *inside,
     return status;
 }
 
-/* Walks a mapping; each key is read by its row of the table. */
+/* A key of a mapping is read by its row of the table. */
+static kn_status read_key(loader *load, const kn_yaml *key_node, const char *inside, const key *keys, size_t n_keys,
+                          const char *where, void *context)
+{
+    kn_status status = KN_OK;
+    char place[PLACE_BYTES], *name = NULL;
+    size_t i = 0;
+    place_of(place, load, key_node, where);
+    KN_TRY(text_of(&name, load, inside, key_node, where));
+    while (i < n_keys && strcmp(keys[i].name, name) != 0) i++;
+    if (i == n_keys) KN_TRY(unknown_key(load, name, inside, keys, n_keys, place));
+    KN_TRY(keys[i].read(load, &keys[i], key_node->value, place, context));
+done:
+    kn_free(name);
+    return status;
+}
+
 static kn_status read_mapping(loader *load, const kn_yaml *node, const char *inside, const key *keys, size_t n_keys,
                               const char *where, void *context)
 {
     kn_status status = KN_OK;
-    char place[PLACE_BYTES], *name = NULL;
     kn_error *err = load->err;
     if (node == NULL || node->kind != KN_YAML_MAPPING)
         KN_FAIL(KN_USAGE, "%s: %s must be a mapping of keys and values, such as {%s: ...}", where, inside,
                 keys[0].name);
     if (node->first == NULL) KN_FAIL(KN_USAGE, "%s: %s is empty; fill it in or leave it out", where, inside);
-    for (const kn_yaml *key_node = node->first; key_node != NULL; key_node = key_node->next) {
-        place_of(place, load, key_node, where);
-        KN_TRY(text_of(&name, load, inside, key_node, where));
-        size_t i = 0;
-        while (i < n_keys && strcmp(keys[i].name, name) != 0) i++;
-        if (i == n_keys) KN_TRY(unknown_key(load, name, inside, keys, n_keys, place));
-        KN_TRY(keys[i].read(load, &keys[i], key_node->value, place, context));
-        kn_free(name);
-        name = NULL;
-    }
+    for (const kn_yaml *key_node = node->first; key_node != NULL; key_node = key_node->next)
+        KN_TRY(note_slip(load, read_key(load, key_node, inside, keys, n_keys, where, context)));
 done:
-    kn_free(name);
     return status;
 }
 
@@ -192,7 +230,9 @@ static kn_status read_null_values(loader *load, const key *field, const kn_yaml 
     if (value->first == NULL)
         KN_FAIL(KN_USAGE, "%s: null_values is empty; leave it out: then the empty cell is missing", where);
     for (const kn_yaml *item = value->first; item != NULL; item = item->next) {
-        KN_TRY(text_of(&text, load, field->name, item, where));
+        status = text_of(&text, load, field->name, item, where);
+        KN_TRY(note_slip(load, status));
+        if (text == NULL) continue;
         if (n++ > 0) kn_buffer_char(&list, ',');
         append_escaped(&list, text, 0);
         kn_free(text);
@@ -272,12 +312,25 @@ done:
     return status;
 }
 
+static kn_status check_derivation(loader *load, const column *about, const char *spec, const char *where)
+{
+    kn_derivation derivation = {0};
+    kn_error inner = {0};
+    kn_status status = kn_derivation_parse(&derivation, about->name, spec, &inner);
+    kn_derivation_free(&derivation);
+    if (status == KN_OK) return KN_OK;
+    status = kn_error_set(load->err, status, "%s: %.600s", where, inner.message);
+    return kn_error_about(load->err, status, KN_PLACE(.option = "derive"));
+}
+
 static kn_status read_detail(loader *load, const key *field, const kn_yaml *value, const char *where, void *context)
 {
     kn_status status = KN_OK;
     char place[PLACE_BYTES], *text = NULL;
     KN_TRY(text_of(&text, load, field->name, value, where));
-    KN_TRY(add_detail(load, field->option, context, text, place_of_key(place, load, field->name, value, where)));
+    place_of_key(place, load, field->name, value, where);
+    if (strcmp(field->option, "derive") == 0) KN_TRY(check_derivation(load, context, text, place));
+    KN_TRY(add_detail(load, field->option, context, text, place));
 done:
     kn_free(text);
     return status;
@@ -313,16 +366,18 @@ static kn_status read_hierarchy(loader *load, const key *field, const kn_yaml *v
 static kn_status read_level(loader *load, const key *field, const kn_yaml *value, const char *where, void *context)
 {
     kn_status status = KN_OK;
-    kn_error *err = load->err;
     column *about = context;
     uint32_t number;
     char **level = strcmp(field->name, "min_level") == 0 ? &about->min_level : &about->max_level;
     kn_free(*level);
     KN_TRY(text_of(level, load, field->name, value, where));
     place_of_key(about->level_place, load, field->name, value, where);
-    if (!kn_level_read(&number, *level, strlen(*level)))
-        KN_FAIL(KN_USAGE, "%s: '%.40s' is no level; write a whole number from 0 (the value as it is)",
-                about->level_place, *level);
+    if (kn_level_read(&number, *level, strlen(*level))) goto done;
+    status =
+        kn_error_set(load->err, KN_USAGE, "%s: '%.40s' is no level; write a whole number from 0 (the value as it is)",
+                     about->level_place, *level);
+    kn_free(*level);
+    *level = NULL;
 done:
     return status;
 }
@@ -341,6 +396,7 @@ static kn_status read_column(loader *load, column *about, const kn_yaml *value, 
     kn_status status = KN_OK;
     kn_error *err = load->err;
     kn_buffer levels = {0};
+    const size_t n_before = n_slips(load);
     char inside[KN_SHOWN_BYTES + 16], shown[KN_SHOWN_BYTES];
     snprintf(inside, sizeof inside, "column %s", kn_value_shown(shown, about->name, strlen(about->name), false));
     if (!kn_yaml_is_nothing(value) && value->kind == KN_YAML_SCALAR) { /* age: quasi */
@@ -348,7 +404,7 @@ static kn_status read_column(loader *load, column *about, const kn_yaml *value, 
         goto done;
     }
     KN_TRY(read_mapping(load, value, inside, column_keys, sizeof column_keys / sizeof *column_keys, where, about));
-    if (!about->has_role)
+    if (!about->has_role && n_slips(load) == n_before) /* otherwise one of them may be the role */
         KN_FAIL(KN_USAGE, "%s: %s has no role; identifier, quasi, sensitive or insensitive", where, inside);
     if (about->min_level != NULL || about->max_level != NULL) {
         kn_buffer_printf(&levels, "%s..%s", about->min_level != NULL ? about->min_level : "0",
@@ -373,9 +429,10 @@ static kn_status read_columns(loader *load, const key *field, const kn_yaml *val
     if (value->first == NULL) KN_FAIL(KN_USAGE, "%s: columns is empty; give every column a role", where);
     for (const kn_yaml *key_node = value->first; key_node != NULL; key_node = key_node->next) {
         place_of(place, load, key_node, where);
-        KN_TRY(text_of(&name, load, "columns", key_node, where));
+        status = text_of(&name, load, "columns", key_node, where);
         column about = {.name = name};
-        KN_TRY(read_column(load, &about, key_node->value, place));
+        if (status == KN_OK) status = read_column(load, &about, key_node->value, place);
+        KN_TRY(note_slip(load, status));
         kn_free(name);
         name = NULL;
     }
@@ -430,7 +487,9 @@ static kn_status append_list(kn_buffer *spec, loader *load, const char *name, co
     size_t n = 0;
     if (list->first == NULL) KN_FAIL(KN_USAGE, "%s: '%s' is an empty list; fill it in or leave it out", where, name);
     for (const kn_yaml *item = list->first; item != NULL; item = item->next) {
-        KN_TRY(text_of(&text, load, name, item, where));
+        status = text_of(&text, load, name, item, where);
+        KN_TRY(note_slip(load, status));
+        if (text == NULL) continue;
         if (n++ > 0) kn_buffer_char(spec, '|');
         append_escaped(spec, text, '|');
         kn_free(text);
@@ -480,11 +539,12 @@ static kn_status append_parameters(kn_buffer *spec, loader *load, const kn_yaml 
         KN_FAIL(KN_USAGE, "%s: %s takes a mapping of its parameters", where, owner->name);
     for (const kn_yaml *key_node = node->first; key_node != NULL; key_node = key_node->next) {
         place_of(place, load, key_node, where);
-        KN_TRY(text_of(&name, load, owner->name, key_node, where));
-        if (except == NULL || strcmp(name, except) != 0) {
+        status = text_of(&name, load, owner->name, key_node, where);
+        if (status == KN_OK && (except == NULL || strcmp(name, except) != 0)) {
             kn_buffer_printf(spec, "%c%s=", n++ == 0 ? ':' : ',', name);
-            KN_TRY(append_parameter(spec, load, owner, name, key_node->value, place));
+            status = append_parameter(spec, load, owner, name, key_node->value, place);
         }
+        KN_TRY(note_slip(load, status));
         kn_free(name);
         name = NULL;
     }
@@ -517,6 +577,7 @@ static kn_status read_model(loader *load, const kn_yaml *item, const char *where
     kn_status status = KN_OK;
     kn_error *err = load->err;
     char place[PLACE_BYTES], *name = NULL;
+    const size_t n_before = n_slips(load);
     kn_buffer spec = {0};
     kn_entry model;
     if (item->kind == KN_YAML_SCALAR) {
@@ -536,7 +597,7 @@ static kn_status read_model(loader *load, const kn_yaml *item, const char *where
         kn_buffer_text(&spec, model.name);
         KN_TRY(append_parameters(&spec, load, key_node->value, &model, place, NULL));
     }
-    KN_TRY(add_entry(load, "model", &model, &spec, place));
+    if (n_slips(load) == n_before) KN_TRY(add_entry(load, "model", &model, &spec, place));
 done:
     kn_free(name);
     kn_buffer_free(&spec);
@@ -550,7 +611,8 @@ static kn_status read_models(loader *load, const key *field, const kn_yaml *valu
     if (value == NULL || value->kind != KN_YAML_LIST)
         KN_FAIL(KN_USAGE, "%s: models is a list: '- k-anonymity: {k: 11}'", where);
     if (value->first == NULL) KN_FAIL(KN_USAGE, "%s: models is empty; name one or leave it out", where);
-    for (const kn_yaml *item = value->first; item != NULL; item = item->next) KN_TRY(read_model(load, item, where));
+    for (const kn_yaml *item = value->first; item != NULL; item = item->next)
+        KN_TRY(note_slip(load, read_model(load, item, where)));
 done:
     return status;
 }
@@ -561,6 +623,7 @@ static kn_status read_entry(loader *load, const key *field, const kn_yaml *value
     kn_status status = KN_OK;
     kn_error *err = load->err;
     char place[PLACE_BYTES], *name = NULL;
+    const size_t n_before = n_slips(load);
     kn_buffer spec = {0};
     kn_entry found;
     bool is_mapping = value != NULL && value->kind == KN_YAML_MAPPING;
@@ -571,7 +634,7 @@ static kn_status read_entry(loader *load, const key *field, const kn_yaml *value
     KN_TRY(find_entry(&found, load, field->option, name, place));
     kn_buffer_text(&spec, is_mapping ? found.name : name);
     if (is_mapping) KN_TRY(append_parameters(&spec, load, value, &found, where, "name"));
-    KN_TRY(add_entry(load, field->option, &found, &spec, place));
+    if (n_slips(load) == n_before) KN_TRY(add_entry(load, field->option, &found, &spec, place));
 done:
     kn_free(name);
     kn_buffer_free(&spec);
@@ -722,6 +785,20 @@ static kn_status check_only(const kn_settings *settings, kn_error *err)
     return kn_error_set(err, KN_USAGE, "a policy was read already (%.500s); give one", settings->policy_path);
 }
 
+/* What is said of columns is looked at beside the data. Where that is not going to happen, what needs no data is told
+ * of here: the same slips, or somebody would mend the file twice. */
+static kn_status note_details(loader *load)
+{
+    kn_status status = KN_OK;
+    for (size_t i = 0; i < load->settings->items.n; i++) {
+        const kn_setting *setting = &load->settings->items.items[i];
+        if (setting->where == NULL || setting->field->kind != KN_FIELD_DETAIL) continue;
+        KN_TRY(note_slip(load, kn_setting_check_detail(setting, load->err)));
+    }
+done:
+    return status;
+}
+
 static kn_status read_policy(kn_settings *settings, const char *text, size_t n_bytes, const char *path,
                              kn_entries_fn *entries, kn_error *err)
 {
@@ -740,40 +817,67 @@ static kn_status read_policy(kn_settings *settings, const char *text, size_t n_b
     if (root == NULL) KN_FAIL(KN_USAGE, "%.1000s: the policy is empty", path);
     KN_TRY(read_mapping(&load, root, "the policy", policy_keys, sizeof policy_keys / sizeof *policy_keys, path,
                         &has_version));
-    if (!has_version) KN_FAIL(KN_USAGE, "%.1000s: the policy must say 'version: 1'", path);
+    if (!has_version && n_slips(&load) < MOST_SLIPS && kn_yaml_find(root, "version") == NULL)
+        status = note_slip(&load, kn_error_set(err, KN_USAGE, "%.1000s: the policy must say 'version: 1'", path));
+    if (status == KN_OK && n_slips(&load) > 0) status = note_details(&load);
 done:
     kn_yaml_free(root);
     return status;
 }
 
-/* Every message begins with its place. */
-static kn_status with_place(kn_status status, const char *path, kn_error *err)
+static bool is_before(const kn_problem *one, const kn_problem *other)
 {
-    char file[KN_FILE_BYTES];
-    kn_place place;
-    if (status == KN_OK || err == NULL) return status;
-    kn_place_split(&place, file, err->message);
-    place.file = path;
-    return kn_error_about(err, status, &place);
+    const kn_error *a = &one->about, *b = &other->about;
+    if ((a->line == 0) != (b->line == 0)) return b->line == 0;
+    return a->line != b->line ? a->line < b->line : a->character < b->character;
+}
+
+/* By their places; what has none comes last. */
+static void sort_slips(kn_problems *slips)
+{
+    for (size_t i = 1; i < slips->items.n; i++)
+        for (size_t at = i; at > 0 && is_before(&slips->items.items[at], &slips->items.items[at - 1]); at--) {
+            const kn_problem later = slips->items.items[at - 1];
+            slips->items.items[at - 1] = slips->items.items[at];
+            slips->items.items[at] = later;
+        }
+}
+
+/* The first problem for `err`, all of them for kn_settings_nth_problem. */
+static kn_status tell(kn_settings *settings, kn_status status, const char *path, kn_error *found, kn_error *err)
+{
+    kn_problems *slips = &settings->problems;
+    status = kn_problem_note(slips, with_place(status, path, found), found);
+    if (status != KN_OK) { /* memory: nobody knows what else is wrong */
+        kn_problems_free(slips);
+        return kn_error_pass(err, status, found);
+    }
+    sort_slips(slips);
+    if (slips->items.n == 0) return KN_OK;
+    return kn_error_pass(err, slips->items.items[0].about.code, &slips->items.items[0].about);
 }
 
 kn_status kn_policy_load_text(kn_settings *settings, const char *text, size_t n_bytes, const char *path,
                               kn_entries_fn *entries, kn_error *err)
 {
-    kn_status status = check_only(settings, err);
-    if (status == KN_OK) status = read_policy(settings, text, n_bytes, path, entries, err);
-    return with_place(status, path, err);
+    kn_error found = {0};
+    kn_problems_free(&settings->problems);
+    kn_status status = check_only(settings, &found);
+    if (status == KN_OK) status = read_policy(settings, text, n_bytes, path, entries, &found);
+    return tell(settings, status, path, &found, err);
 }
 
 kn_status kn_policy_load(kn_settings *settings, const char *path, kn_entries_fn *entries, kn_error *err)
 {
     kn_status status = KN_OK;
+    kn_error found = {0};
     char *text = NULL;
     size_t n_bytes = 0;
-    KN_TRY(check_only(settings, err));
-    KN_TRY(file_text(&text, &n_bytes, settings, path, err));
-    KN_TRY(read_policy(settings, text, n_bytes, path, entries, err));
+    kn_problems_free(&settings->problems);
+    KN_TRY(check_only(settings, &found));
+    KN_TRY(file_text(&text, &n_bytes, settings, path, &found));
+    KN_TRY(read_policy(settings, text, n_bytes, path, entries, &found));
 done:
     kn_free(text);
-    return with_place(status, path, err);
+    return tell(settings, status, path, &found, err);
 }

@@ -93,12 +93,18 @@ void kn_settings_free(kn_settings *settings)
         kn_free(settings->items.items[i].where);
     }
     kn_free(settings->items.items);
+    kn_problems_free(&settings->problems);
     kn_tables_free(&settings->tables);
     kn_free(settings->policy_path);
     kn_free(settings->policy_folder);
     kn_account *account = settings->account;
     kn_free(settings);
     kn_account_free(account);
+}
+
+const kn_error *kn_settings_nth_problem(const kn_settings *settings, size_t n)
+{
+    return settings != NULL && n < settings->problems.items.n ? &settings->problems.items.items[n].about : NULL;
 }
 
 static kn_status take_table(kn_settings *settings, const char *name, struct ArrowArrayStream *stream, kn_error *err)

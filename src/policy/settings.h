@@ -13,9 +13,10 @@
 struct kn_settings {
     kn_account *account;
     KN_VECTOR(kn_setting) items;
-    kn_tables tables;    /* in memory; values name them `table:NAME` */
-    char *policy_path;   /* NULL without one */
-    char *policy_folder; /* file names in the policy are relative to it */
+    kn_problems problems; /* of the policy that was refused; none otherwise */
+    kn_tables tables;     /* in memory; values name them `table:NAME` */
+    char *policy_path;    /* NULL without one */
+    char *policy_folder;  /* file names in the policy are relative to it */
     char policy_hash[KN_SHA256_HEX];
     bool policy_is_file; /* and no pipe */
     kn_file_id policy_id;
@@ -86,6 +87,8 @@ bool kn_level_read(uint32_t *out, const char *text, size_t n_bytes);
 bool kn_setting_in_force(const kn_settings *settings, const kn_setting *setting);
 /* What messages call the place of a setting: "--qi", or "policy.yaml:12:5". `buffer` as large as KN_SHOWN_BYTES. */
 const char *kn_setting_place(char *buffer, const kn_setting *setting);
+/* KN_USAGE for a policy's "COLUMN=VALUE" whose value means nothing for any column. */
+kn_status kn_setting_check_detail(const kn_setting *setting, kn_error *err);
 /* Adds option and place of a setting to a message about it, and the column where one is named; returns `status`. */
 kn_status kn_setting_about(kn_error *err, kn_status status, const kn_setting *setting, const char *column);
 

@@ -81,6 +81,12 @@ class Errors(Case):
         self.assertEqual((failure.code, failure.file, failure.line, failure.character), (2, str(policy), 3, 15))
         failure = self.refused(kanon.UsageError, kanon.Policy, policy.read_text())
         self.assertEqual((failure.file, failure.line), ("policy", 3))
+        self.assertEqual(failure.others, ())
+        policy.write_text("version: 1\ncolumns:\n  age: {role: quassi}\nsped: 3\n")
+        for refuse in (lambda: kanon.Policy.load(policy), lambda: kanon.check({"age": [1, 1]}, policy=policy)):
+            failure = self.refused(kanon.UsageError, refuse)
+            self.assertEqual([(other.line, other.character, other.code) for other in failure.others], [(4, 1, 2)])
+            self.assertEqual([line.split(": ")[0] for line in str(failure).split("\n")], [f"{policy}:3:15", f"{policy}:4:1"])
         failure = self.refused(kanon.UsageError, kanon.anonymize, people(), **ROLES, k=3, max_suppressed="many")
         self.assertEqual(failure.option, "max_suppressed")
         self.assertNotIn("--", str(failure))

@@ -443,13 +443,36 @@ typedef struct module_state {
 
 /* --- Running ------------------------------------------------------------------------------------------------------ */
 
-/* None, or what went wrong, for errors.py. */
-static PyObject *error_of(kn_status status, const kn_error *err)
+/* For errors.py. */
+static PyObject *error_dict(kn_status status, const kn_error *err)
 {
-    if (status == KN_OK) Py_RETURN_NONE;
     return Py_BuildValue("{s:i,s:N,s:N,s:N,s:K,s:K,s:N}", "code", (int)status, "message", text_of(err->message),
                          "option", text_of(err->option), "file", text_of(err->file), "line", err->line, "character",
                          err->character, "column", text_of(err->column));
+}
+
+/* What else is wrong with a policy that was refused. */
+static PyObject *others_of(const kn_settings *settings)
+{
+    const kn_error *other;
+    PyObject *list = PyList_New(0);
+    for (size_t n = 1; list != NULL && (other = kn_settings_nth_problem(settings, n)) != NULL; n++) {
+        PyObject *about = error_dict(other->code, other);
+        if (about == NULL || PyList_Append(list, about) != 0) Py_CLEAR(list);
+        Py_XDECREF(about);
+    }
+    return list;
+}
+
+/* None, or what went wrong, and `others`, which it takes. */
+static PyObject *error_of(kn_status status, const kn_error *err, PyObject *others)
+{
+    PyObject *about = status != KN_OK && others != NULL ? error_dict(status, err) : NULL;
+    if (about != NULL && PyDict_SetItemString(about, "others", others) != 0) Py_CLEAR(about);
+    const bool failed = others == NULL || (status != KN_OK && about == NULL);
+    Py_XDECREF(others);
+    if (about != NULL || failed) return about;
+    Py_RETURN_NONE;
 }
 
 static kn_status set_options(kn_settings *settings, PyObject *pairs, kn_error *err)
@@ -554,7 +577,7 @@ static const struct command *find_command(const char *name)
 static PyObject *run(PyObject *module, PyObject *arguments)
 {
     const char *name;
-    PyObject *options, *tables, *policy, *found = NULL;
+    PyObject *options, *tables, *policy, *found = NULL, *others = NULL;
     int answer_interrupt;
     call c = {0};
     kn_settings *settings = NULL;
@@ -570,7 +593,7 @@ static PyObject *run(PyObject *module, PyObject *arguments)
     if (status == KN_OK) status = set_policy(settings, policy, err);
     if (status == KN_OK) status = set_options(settings, options, err);
     if (status == KN_OK) status = set_tables(settings, tables, err);
-    if (PyErr_Occurred()) goto done;
+    if (PyErr_Occurred() || (others = others_of(settings)) == NULL) goto done;
     c.thread = PyEval_SaveThread();
     if (status == KN_OK) {
         kn_settings_on_progress(settings, on_progress, &c);
@@ -585,8 +608,10 @@ static PyObject *run(PyObject *module, PyObject *arguments)
     }
     PyObject *held_result = wrap_result(module, result);
     result = NULL;
-    if (held_result != NULL) found = Py_BuildValue("NN", error_of(status, err), held_result);
+    if (held_result != NULL) found = Py_BuildValue("NN", error_of(status, err, others), held_result);
+    if (held_result != NULL) others = NULL;
 done:
+    Py_XDECREF(others);
     kn_result_free(result);
     kn_settings_free(settings);
     free(err);
@@ -631,7 +656,8 @@ static PyObject *policy(PyObject *module, PyObject *arguments)
     if (status == KN_OK) status = set_options(settings, options, err);
     if (status == KN_OK && save) status = kn_settings_save(settings, append_piece, &saved, err);
     if (PyErr_Occurred() || (list = list_settings(settings)) == NULL) goto done;
-    found = Py_BuildValue("NNO", error_of(status, err), PyUnicode_FromEncodedObject(saved, "utf-8", "replace"), list);
+    found = Py_BuildValue("NNO", error_of(status, err, others_of(settings)),
+                          PyUnicode_FromEncodedObject(saved, "utf-8", "replace"), list);
 done:
     Py_XDECREF(list);
     Py_XDECREF(saved);

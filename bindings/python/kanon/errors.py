@@ -2,7 +2,8 @@
 
 Every exception of the library is a :class:`KanonError`. It carries what its message is about, so that a program need
 not read sentences: ``code``, ``option``, ``file``, ``line``, ``character``, ``column``, and where there is one the
-``result`` beside it, such as the findings of a verification that failed.
+``result`` beside it, such as the findings of a verification that failed. Of a policy with several slips every one has
+its line in the message, and an exception of its own in ``others``.
 """
 from __future__ import annotations
 
@@ -23,12 +24,14 @@ class KanonError(Exception):
         character: the place in that line, from 1 (of a policy), or 0.
         column: the table's column, or ``""``.
         result: what was found all the same, or None.
+        others: what else is wrong with a policy, in the order of the file: an exception each.
     """
 
     code: int = 0
 
     def __init__(self, message: str, *, code: int | None = None, option: str = "", file: str = "", line: int = 0,
-                 character: int = 0, column: str = "", result: Any = None) -> None:
+                 character: int = 0, column: str = "", result: Any = None,
+                 others: tuple[KanonError, ...] = ()) -> None:
         super().__init__(message)
         self.code = type(self).code if code is None else code
         self.option = option.replace("-", "_")
@@ -37,6 +40,7 @@ class KanonError(Exception):
         self.character = character
         self.column = column
         self.result = result
+        self.others = others
 
 
 class NotMet(KanonError):
@@ -91,4 +95,6 @@ def in_python(message: str) -> str:
 def error_of(about: dict[str, Any], result: Any = None) -> KanonError:
     """The exception for what the library reported."""
     kind = _BY_CODE.get(about["code"], KanonError)
-    return kind(in_python(about.pop("message")), result=result, **about)
+    others = tuple(error_of(other) for other in about.pop("others", []))
+    message = "\n".join([in_python(about.pop("message")), *(str(other) for other in others)])
+    return kind(message, result=result, others=others, **about)
