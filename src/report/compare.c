@@ -1,6 +1,6 @@
 /* The comparison as a terminal table, CSV, JSON, and a page with the risk-utility frontier. */
 #include "report/compare.h"
-#include "report/page.h"
+#include "report/html_parts.h"
 
 #include "base/characters.h"
 #include "base/json_writer.h"
@@ -217,6 +217,7 @@ kn_status kn_compare_html(char **out, const kn_compare *compare, kn_language lan
     *out = NULL;
     page_open(&to, KN_TEXT_COMPARE_REPORT, KN_TEXT_COMPARE_SUBTITLE, compare->data_name);
     page_section(&to, "frontier", KN_TEXT_FRONTIER_TITLE);
+    part_origin(&to, &compare->origin, NULL, NULL);
     KN_TRY(frontier_draw(&to, compare, err));
     rows_table(&to, compare);
     refusals_table(&to, compare);

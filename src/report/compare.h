@@ -3,6 +3,7 @@
 #define KN_REPORT_COMPARE_H
 
 #include "base/buffer.h"
+#include "report/page_origin.h"
 #include "report/text.h"
 
 #include <stdint.h>
@@ -18,6 +19,7 @@ typedef struct kn_compare_row {
 
 typedef struct kn_compare {
     const char *data_name, *measure;
+    kn_page_origin origin;
     kn_compare_row *rows;
     size_t n_rows;
 } kn_compare;

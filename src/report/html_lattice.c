@@ -169,6 +169,7 @@ kn_status kn_lattice_facts_html(char **out, const kn_lattice_facts *lattice, kn_
     *out = NULL;
     page_open(&to, KN_TEXT_LATTICE_TITLE, KN_TEXT_LATTICE_SUBTITLE, lattice->data_name);
     page_section(&to, "lattice", KN_TEXT_NODES);
+    part_origin(&to, &lattice->origin, NULL, NULL);
     KN_TRY(part_lattice(&to, lattice->nodes, lattice->n, err));
     KN_TRY(minimal_table(&to, lattice, err));
     page_section_end(&to);

@@ -28,6 +28,8 @@ void part_words(page *to, const kn_report *report);
 void part_limits(page *to, const kn_report *report);
 void part_settings(page *to, const kn_report *report);
 void part_sign(page *to);
+/* The date and the files that a page is about; the released one and its hash may be NULL. */
+void part_origin(page *to, const kn_page_origin *origin, const char *release_file, const char *release_hash);
 void fact_row(page *to, kn_text name,
               const char *value); /* of a table with two columns; none where there is no value */
 

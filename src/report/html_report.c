@@ -195,20 +195,6 @@ static void warnings_list(page *to, const kn_buffer *warnings)
     kn_buffer_free(&text);
 }
 
-/* What ties the first page to one file and one moment. The original's hash is not among it: whoever knows all of a
- * table but one cell could try values until the hash fits. */
-static void short_facts(page *to, const kn_report *report)
-{
-    page_table(to, KN_TEXT_SHORT_CAPTION, NULL, NULL);
-    page_raw(to, "<tbody class=\"facts\">\n");
-    fact_row(to, KN_TEXT_DATE, report->date);
-    fact_row(to, KN_TEXT_RELEASE_FILE, report->facts->output_name);
-    fact_row(to, KN_TEXT_RELEASE_HASH, report->release_hash);
-    fact_row(to, KN_TEXT_POLICY, report->policy_path);
-    fact_row(to, KN_TEXT_POLICY_HASH, report->policy_hash);
-    page_table_end(to);
-}
-
 static void part_short(page *to, const kn_report *report)
 {
     const kn_facts *facts = report->facts;
@@ -219,7 +205,7 @@ static void part_short(page *to, const kn_report *report)
     if (!holds) page_say(to, "p class=\"verdict broken\"", KN_TEXT_BROKEN_SOME, NULL, NULL, NULL);
     else if (facts->verdict == NULL) page_say(to, "p class=\"verdict\"", KN_TEXT_NOT_VERIFIED, NULL, NULL, NULL);
     else page_say(to, "p class=\"verdict\"", KN_TEXT_HOLDS_ALL, NULL, NULL, NULL);
-    short_facts(to, report);
+    part_origin(to, &report->origin, facts->output_name, report->release_hash);
     page_raw(to, "<ul>\n");
     page_say(to, "li", KN_TEXT_SHORT_PEOPLE, page_count(to, report->after.n_persons).text,
              page_count(to, report->after.n_classes).text, page_count(to, report->after.smallest).text);

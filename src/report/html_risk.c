@@ -350,6 +350,7 @@ static void risk_verdict(page *to, const kn_report *report)
     else
         page_say(to, "p class=\"verdict\"", KN_TEXT_RISK_HIDDEN, page_count(to, sizes->smallest).text, wanted.text,
                  NULL);
+    part_origin(to, &report->origin, NULL, NULL);
     page_section_end(to);
 }
 

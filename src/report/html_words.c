@@ -87,6 +87,20 @@ void fact_row(page *to, kn_text name, const char *value)
     page_row_end(to);
 }
 
+/* What ties the first page to one moment and its files. The original's hash is not among it: whoever knows all of a
+ * table but one cell could try values until the hash fits. */
+void part_origin(page *to, const kn_page_origin *origin, const char *release_file, const char *release_hash)
+{
+    page_table(to, KN_TEXT_SHORT_CAPTION, NULL, NULL);
+    page_raw(to, "<tbody class=\"facts\">\n");
+    fact_row(to, KN_TEXT_DATE, origin->date);
+    fact_row(to, KN_TEXT_RELEASE_FILE, release_file);
+    fact_row(to, KN_TEXT_RELEASE_HASH, release_hash);
+    fact_row(to, KN_TEXT_POLICY, origin->policy_path);
+    fact_row(to, KN_TEXT_POLICY_HASH, origin->policy_hash);
+    page_table_end(to);
+}
+
 static void run_table(page *to, const kn_report *report)
 {
     static const kn_text headings[] = {KN_TEXT_FIGURE_OF, KN_TEXT_VALUE};

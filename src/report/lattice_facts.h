@@ -4,6 +4,7 @@
 #define KN_REPORT_LATTICE_FACTS_H
 
 #include "report/facts.h"
+#include "report/page_origin.h"
 #include "report/text.h"
 
 /* One combination of levels. */
@@ -19,6 +20,7 @@ typedef struct kn_report_node {
 
 typedef struct kn_lattice_facts {
     const char *data_name;
+    kn_page_origin origin;
     const kn_tuples *tuples;
     const kn_objective *objective;
     const kn_report_node *nodes; /* by level vector, the last QI counting fastest */

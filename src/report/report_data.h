@@ -5,6 +5,7 @@
 
 #include "base/json_writer.h"
 #include "report/lattice_facts.h"
+#include "report/page_origin.h"
 #include "risk/risk.h"
 
 typedef struct kn_report_setting {
@@ -49,10 +50,9 @@ typedef struct kn_report {
     /* given; everything is borrowed */
     const kn_facts *facts;
     kn_language language;
-    const char *policy_path;                /* NULL without one */
-    char policy_hash[65], release_hash[65]; /* "" where there is none */
-    const char *date;                       /* "2026-11-15 22:15 UTC" */
-    const kn_buffer *warnings;              /* sentences; NULL: none */
+    kn_page_origin origin;
+    char release_hash[65];     /* "" where there is none */
+    const kn_buffer *warnings; /* sentences; NULL: none */
     const kn_report_setting *settings;
     size_t n_settings;
     double threshold;               /* of risk; 0: the default */

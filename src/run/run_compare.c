@@ -10,6 +10,7 @@
 #include "run/jobs.h"
 #include "run/notes.h"
 #include "run/result.h"
+#include "run/run_report.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -250,6 +251,7 @@ kn_status kn_job_compare(kn_result **out, const kn_request *request, kn_error *e
     KN_TRY(kn_input_need_qis(all.input, err)); /* before it is the reason of every row */
     KN_TRY(request_read(&all, err));
     all.compare.data_name = all.input->table->source;
+    all.compare.origin = kn_run_page_origin(request);
     all.compare.measure = request->measure;
     KN_TRY(runs_make(&all, err));
     KN_TRY(results_make(out, &all, err));

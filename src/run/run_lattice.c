@@ -4,6 +4,7 @@
 #include "run/input.h"
 #include "run/jobs.h"
 #include "run/result.h"
+#include "run/run_report.h"
 
 #include <string.h>
 
@@ -124,6 +125,7 @@ kn_status kn_job_lattice(kn_result **out, const kn_request *request, kn_error *e
     double listed = kn_seconds_now();
     KN_TRY(kn_run_nodes(&nodes, table, NULL, err));
     lattice = (kn_lattice_facts){.data_name = input->table->source,
+                                 .origin = kn_run_page_origin(input->request),
                                  .tuples = input->tuples,
                                  .objective = input->objective,
                                  .nodes = nodes,

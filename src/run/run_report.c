@@ -11,12 +11,16 @@
 #include <time.h>
 
 /* SOURCE_DATE_EPOCH makes reports reproducible, as it does for builds. */
-static void date_text(char *out, size_t n_bytes)
+kn_page_origin kn_run_page_origin(const kn_request *request)
 {
+    kn_page_origin origin = {.policy_path = request->policy_path};
     const char *fixed = getenv("SOURCE_DATE_EPOCH");
     time_t now = fixed != NULL ? (time_t)strtoll(fixed, NULL, 10) : time(NULL);
     struct tm parts;
-    if (gmtime_r(&now, &parts) == NULL || strftime(out, n_bytes, "%Y-%m-%d %H:%M UTC", &parts) == 0) out[0] = '\0';
+    if (gmtime_r(&now, &parts) == NULL || strftime(origin.date, sizeof origin.date, "%Y-%m-%d %H:%M UTC", &parts) == 0)
+        origin.date[0] = '\0';
+    if (request->policy_path != NULL) strcpy(origin.policy_hash, request->policy_hash);
+    return origin;
 }
 
 /* Only what is in force: what a flag overrides in the policy is left out. Models without the values of the data that
@@ -72,20 +76,16 @@ kn_status kn_run_report(char **out, kn_input *input, const kn_facts *facts, cons
     const kn_request *request = input->request;
     kn_report_setting *list = NULL;
     kn_report_node *nodes = NULL;
-    char date[40];
     kn_report report = {.facts = facts,
                         .language = request->language,
-                        .policy_path = request->policy_path,
+                        .origin = kn_run_page_origin(request),
                         .warnings = &input->warnings,
-                        .redact = input->redact,
-                        .date = date};
+                        .redact = input->redact};
     *out = NULL;
     if (request->report == NULL) return KN_OK;
-    date_text(date, sizeof date);
     report.threshold = request->threshold;
     KN_TRY(list_settings(&list, &report.n_settings, request, facts, err));
     report.settings = list;
-    if (request->policy_path != NULL) strcpy(report.policy_hash, request->policy_hash);
     if (release_path != NULL) KN_TRY(kn_sha256_file(report.release_hash, release_path, err));
     for (uint32_t s = 0; s < input->tuples->n_sensitive; s++)
         if (input->tuples->sensitive[s].by_tuple.start == NULL) {

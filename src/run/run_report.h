@@ -3,8 +3,12 @@
 #define KN_RUN_RUN_REPORT_H
 
 #include "report/facts.h"
+#include "report/page_origin.h"
 #include "run/input.h"
 #include "search/search.h"
+
+/* For a page that is made now, or at SOURCE_DATE_EPOCH. */
+kn_page_origin kn_run_page_origin(const kn_request *request);
 
 /* `task`: what the search was given, for a picture of its lattice. The page as text, yours to kn_free; NULL when
  * --report was not asked for. `release_path` is where the released bytes are now. */

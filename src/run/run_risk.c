@@ -12,6 +12,7 @@
 #include "run/jobs.h"
 #include "run/notes.h"
 #include "run/result.h"
+#include "run/run_report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -293,6 +294,7 @@ static kn_status results_make(kn_result **out, risk_run *run, kn_error *err)
     char *html = NULL;
     kn_targets *targets = run->input->targets;
     run->report.language = run->request->language;
+    run->report.origin = kn_run_page_origin(run->request);
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_report_risk_text(&result->text, &run->report, err));
     KN_TRY(kn_report_risk_json(&result->json, &run->report, err));
