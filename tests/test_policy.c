@@ -393,12 +393,15 @@ static void all_slips_of_a_policy_are_told_at_once_in_the_order_of_the_file(void
                      ":16:10: there is no measure 'lmm'");
     /* what only the data's columns show is told beside other slips */
     refused_with_all("columns:\n  a: {role: quasi, type: number, weight: -1, min_level: 5, max_level: 2}\n"
-                     "  b: {role: quasi, hierarchy: 'mask(', release_values: perhaps, top: x}\nspeed: 3\n",
+                     "  b: {role: quasi, hierarchy: 'mask(', release_values: perhaps, top: x}\n"
+                     "  'c,d': {role: sensitive, weight: 2, type: int}\n  e: {role: person, weight: 2}\nspeed: 3\n",
                      ":2:26: type: 'number' is no type\n"
                      ":2:42: weight: '-1' is not a number\n"
                      ":2:71: max_level: '5..2' leaves no level\n"
                      ":3:56: release_values: 'perhaps' is neither\n"
-                     ":4:1: the policy has no key 'speed'\n"
+                     ":4:36: weight: column 'c,d' is sensitive, and only a quasi-identifier has a weight\n"
+                     ":5:13: 'person' is no role\n"
+                     ":6:1: the policy has no key 'speed'\n"
                      ": the policy must say 'version: 1'");
     refused_with_all(
         "version: 1\ncolumns: {a: {role: quasi, derive: 'age(b'}, c: {role: quasi, derive: 'age(d, e)'}}\n",

@@ -327,14 +327,6 @@ static kn_status set_detail(kn_column_choice *choice, const kn_settings *setting
     return KN_OK;
 }
 
-kn_status kn_setting_check_detail(const kn_setting *setting, kn_error *err)
-{
-    kn_column_choice any = {0};
-    const char *value = setting->value + setting->n_column + 1;
-    if (strcmp(setting->option, "hierarchy") == 0) return KN_OK; /* made of the data */
-    return kn_setting_about(err, set_detail(&any, NULL, setting, value, err), setting, NULL);
-}
-
 /* Levels and weights are of generalized columns. On another one they would be ignored, and somebody meant something. */
 static kn_status serves_role(const kn_column_choice *choice, const kn_setting *setting, const char *name, kn_error *err)
 {
@@ -344,6 +336,26 @@ static kn_status serves_role(const kn_column_choice *choice, const kn_setting *s
     if (for_all || choice->role == KN_ROLE_QUASI) return KN_OK;
     return kn_error_set(err, KN_USAGE, "%s: column '%.80s' is %s, and only a quasi-identifier has a %s; remove it",
                         kn_setting_place(place, setting), name, kn_role_name(choice->role), setting->option);
+}
+
+kn_status kn_setting_check_detail(const kn_settings *settings, const kn_setting *setting, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_column_choice about = {.role = KN_ROLE_QUASI}; /* unless the policy gives it another one */
+    char *name = NULL;
+    if (strcmp(setting->option, "hierarchy") == 0) return KN_OK; /* made of the data */
+    name = kn_string_copy(setting->value, setting->n_column, err);
+    if (name == NULL) return KN_RESOURCES;
+    KN_TRY(set_detail(&about, settings, setting, setting->value + setting->n_column + 1, err));
+    for (size_t i = 0; i < settings->items.n; i++) {
+        const kn_setting *role = &settings->items.items[i];
+        if (role->field->kind == KN_FIELD_ROLE && role->where != NULL && kn_words_hold(role->value, name))
+            about.role = role->field->role;
+    }
+    KN_TRY(serves_role(&about, setting, name, err));
+done:
+    kn_free(name);
+    return kn_setting_about(err, status, setting, NULL);
 }
 
 /* The column that "COLUMN=VALUE" is about, and where the value begins. The name may hold a '=': of a flag, whose column

@@ -793,7 +793,7 @@ static kn_status note_details(loader *load)
     for (size_t i = 0; i < load->settings->items.n; i++) {
         const kn_setting *setting = &load->settings->items.items[i];
         if (setting->where == NULL || setting->field->kind != KN_FIELD_DETAIL) continue;
-        KN_TRY(note_slip(load, kn_setting_check_detail(setting, load->err)));
+        KN_TRY(note_slip(load, kn_setting_check_detail(load->settings, setting, load->err)));
     }
 done:
     return status;
