@@ -276,7 +276,10 @@ kn_status kn_bounds_form_of(kn_bounds_form *out, const kn_domain *domain, kn_err
     uint32_t n_values = 0;
     for (uint32_t code = 0; code < domain->n_codes; code++) {
         if (code == domain->missing || domain->spelling_of_code[code] == KN_NONE) continue;
-        if (!value_text(text, domain, code)) return KN_OK;
+        if (!value_text(text, domain, code)) {
+            out->has_times = type == KN_TYPE_DATE;
+            return KN_OK;
+        }
         n_values++;
     }
     if (n_values == 0) return KN_OK; /* withheld, or nothing there */

@@ -27,6 +27,7 @@ typedef struct kn_bounds_form {
     bool has_bounds;   /* otherwise the column keeps its labels */
     bool max_included; /* in an interval; of decimals on a grid it is not */
     bool has_mean;     /* there is a grid that a mean can be rounded to */
+    bool has_times;    /* no bounds, because dates have a time of day */
 } kn_bounds_form;
 
 /* Numbers and dates of whole days whose labels are all intervals, each of its own: without a hierarchy, or with one

@@ -77,7 +77,7 @@ kn_status kn_input_goals(kn_input *input, kn_error *err);
 /* Parts of the whole, for `check`: thresholds of top and bottom coding beyond which fewer than k persons are, and,
  * after the encoding, cells that cannot be written as --cells and --output say. */
 kn_status kn_input_thresholds(kn_input *input, kn_error *err);
-kn_status kn_input_cells(const kn_input *input, kn_error *err);
+kn_status kn_input_cells(kn_input *input, kn_error *err);
 /* What --output says of the release's form. */
 kn_file_kind kn_output_kind(const kn_request *request);
 /* Warns of sensitive columns that no model protects and of columns with too many values to group. */

@@ -146,7 +146,15 @@ kn_file_kind kn_output_kind(const kn_request *request)
     return request->output != NULL ? kn_file_kind_of(request->output) : KN_FILE_CSV;
 }
 
-kn_status kn_input_cells(const kn_input *input, kn_error *err)
+/* Who asks for bounds gets labels there. */
+static void warn_of_times(kn_input *input, const kn_released_column *columns, uint32_t n_columns)
+{
+    for (uint32_t c = 0; c < n_columns; c++)
+        if (columns[c].form.has_times)
+            kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_BOUNDS_ARE_DAYS, kn_piece_text(columns[c].column->name)));
+}
+
+kn_status kn_input_cells(kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_released_column *columns = NULL;
@@ -163,6 +171,7 @@ kn_status kn_input_cells(const kn_input *input, kn_error *err)
     KN_TRY(kn_released_plan(&columns, &n_columns, input->tuples, input->request->cells, err));
     KN_NEW(names, n_columns);
     for (uint32_t c = 0; c < n_columns; c++) names[c] = columns[c].name;
+    warn_of_times(input, columns, n_columns);
     if (kind == KN_FILE_PARQUET) KN_TRY(kn_duckdb_can_write(names, n_columns, target, err));
 done:
     kn_free(names);

@@ -52,6 +52,15 @@ static void put_bounds(kn_json *json, const kn_released_cell *cell, const kn_cel
     kn_json_bool(json, "max_included", true);
 }
 
+/* 2024-01-31 where values have a time of day. */
+static void put_whole_day(kn_json *json, const kn_known_value *label, kn_type type)
+{
+    if (type != KN_TYPE_DATE || !label->is_time || label->time != floor(label->time)) return;
+    put_day(json, "min", label->time);
+    put_day(json, "max", label->time);
+    kn_json_bool(json, "max_included", true);
+}
+
 static void put_bound(kn_json *json, const char *key, const char *text, bool is_date)
 {
     double number;
@@ -190,6 +199,7 @@ static kn_status put_meaning(kn_json *json, const kn_release *release, const kn_
     case KN_CELL_INTERVAL: put_bounds(json, &cell, &reading); break;
     case KN_CELL_SET: KN_TRY(put_members(json, &cell, err)); break;
     case KN_CELL_MASK: put_mask(json, label, n); break;
+    case KN_CELL_VALUE: put_whole_day(json, &cell.value, reading.type); break;
     default: break;
     }
 done:
