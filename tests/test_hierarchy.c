@@ -1033,6 +1033,77 @@ static void auto_knows_numbers_with_something_around_them(void **state)
     SUGGESTS("", "cook", "nurse", "pilot");
 }
 
+/* Every word in two rows but those that begin with '1', in one; `same_person`: all rows are of one person. */
+static void scale_is(const char *expected, const char *before, bool same_person, size_t n, const char *const *words)
+{
+    const char *cells[64];
+    uint32_t n_rows = 0, row_person[64] = {0};
+    for (size_t i = 0; i < n; i++) {
+        const bool is_rare = words[i][0] == '1';
+        cells[n_rows++] = words[i] + is_rare;
+        if (!is_rare) cells[n_rows++] = words[i];
+    }
+    kn_table *table = test_text_table(n_rows, 1, cells);
+    kn_suggestion suggestion = {0};
+    kn_domain *domain;
+    strcpy(suggestion.spec, before);
+    assert_ok(kn_scale_suggest(&suggestion, &table->columns[0], n_rows, same_person ? row_person : NULL,
+                               same_person ? 1 : n_rows, 2, err));
+    assert_string_equal(suggestion.spec, expected);
+    if (strncmp(expected, "order(", 6) == 0) {
+        assert_ok(build(&domain, table, suggestion.spec, false, err));
+        assert_int_equal(domain->n_codes, n);
+        kn_domain_free(domain);
+    }
+    test_table_free(table);
+}
+#define SCALE(expected, ...)                                                                                           \
+    scale_is(expected, "", false, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *), (const char *[]){__VA_ARGS__})
+
+static void words_of_a_scale_are_known_with_all_of_it(void **state)
+{
+    SCALE("order(never<rarely<sometimes<often<always)", "always", "never", "often");
+    SCALE("order(never<seldom<sometimes<often<always)", "always", "never", "seldom");
+    SCALE("order(never<almost never<rarely<sometimes<often<usually<almost always<always)", "always", "never",
+          "usually");
+    SCALE("order(Never<rarely<sometimes<OFTEN<always)", "always", "Never", "OFTEN");
+    SCALE("order(Never<never<rarely<sometimes<often<always)", "always", "Never", "never", "often");
+    SCALE("order(Very low<Low<Medium<High<Very high)", "Very low", "Low", "High");
+    SCALE("order(Strongly Disagree<Disagree<Neutral<Agree<Strongly Agree)", "Strongly Disagree", "Disagree", "Agree");
+    SCALE("order(Strongly disagree<Disagree<Neutral<Agree<Strongly agree)", "Strongly disagree", "Disagree", "Agree");
+    SCALE("order(NIE<SELTEN<MANCHMAL<HÄUFIG<IMMER)", "NIE", "HÄUFIG", "IMMER");
+    SCALE("order(Ungenügend<Mangelhaft<Ausreichend<Befriedigend<Gut<Sehr gut)", "Mangelhaft", "Gut", "Befriedigend");
+    SCALE("order(I<II<III<IV)", "III", "I", "II");
+    SCALE("order(XS<S<M<L<XL)", "M", "L", "S");
+    SCALE("order(Mo<Di<Mi<Do<Fr<Sa<So)", "Mo", "Di", "Fr");
+    SCALE("", "always", "never", "often", "whenever");
+    SCALE("", "always", "never", "often", "often ");
+    SCALE("", "always", "never");
+    SCALE("", "rarely", "seldom", "never"); /* two places */
+    SCALE("", "f", "m", "x");
+    SCALE("", "stimme voll und ganz zu", "Stimme voll und ganz zu", "stimme Voll und ganz zu",
+          "stimme voll Und ganz zu", "stimme voll und Ganz zu", "stimme voll und ganz Zu", "STIMME voll und ganz zu",
+          "stimme VOLL und ganz zu", "stimme voll UND ganz zu", "stimme voll und GANZ zu", "stimme voll und ganz ZU",
+          "stimme eher zu", "neutral", "Stimme eher zu", "stimme Eher zu"); /* longer than a proposal may be */
+}
+
+/* A word that fewer persons have than they should stands there as it would without it, or there is no proposal. */
+static void a_scale_tells_of_no_rare_word(void **state)
+{
+    static const char *const words[] = {"always", "never", "often"};
+    SCALE("order(never<rarely<sometimes<often<always)", "always", "never", "often", "1rarely");
+    SCALE("", "always", "never", "often", "1seldom");
+    SCALE("", "always", "never", "often", "1Rarely");
+    SCALE("", "always", "never", "often", "1Never");
+    SCALE("", "always", "never", "1often");
+    SCALE("", "always", "never", "OFTEN", "1often");
+    SCALE("", "Always", "Never", "Often", "1rarely"); /* it would be Rarely */
+    SCALE("order(Never<Rarely<Sometimes<Often<Always)", "Always", "Never", "Often", "1Rarely");
+    scale_is("", "", true, 3, words);
+    scale_is("order(never<rarely<sometimes<often<always)", "similar", false, 3, words);
+    scale_is("mask(right)", "mask(right)", false, 3, words);
+}
+
 /* 1..7 would mean 2 and 6, too, and a run of the order 2, which nobody here has. */
 static void an_order_against_that_of_numbers_makes_sets_of_what_is_there(void **state)
 {
@@ -2042,6 +2113,8 @@ int main(void)
         cmocka_unit_test(an_amount_is_read_whole_or_not_as_one),
         cmocka_unit_test(natural_makes_intervals_of_text_with_numbers),
         cmocka_unit_test(auto_knows_numbers_with_something_around_them),
+        cmocka_unit_test(words_of_a_scale_are_known_with_all_of_it),
+        cmocka_unit_test(a_scale_tells_of_no_rare_word),
         cmocka_unit_test(an_order_against_that_of_numbers_makes_sets_of_what_is_there),
         cmocka_unit_test(automatic_trees_suit_the_data),
         cmocka_unit_test(automatic_intervals_hold_enough_rows),

@@ -1,4 +1,5 @@
-/* `auto`: which hierarchy a column gets when nobody said, and what `profile` suggests; the same for the same data.
+/* `auto`: which hierarchy a column gets when nobody said, and what `profile` suggests, besides the words of a scale
+ * (auto_scale.c); the same for the same data.
  *
  *   countries, ICD-10, NACE, postal codes   where the name and 99 % of the cells say so: auto_class.c
  *   codes     by their beginnings: auto_code.c

@@ -43,7 +43,7 @@ typedef struct kn_threshold {
     bool is_sure; /* to be said, not only proposed */
 } kn_threshold;
 typedef struct kn_suggestion {
-    char spec[96], grid[32];
+    char spec[320], grid[32];
     kn_threshold top, bottom;
 } kn_suggestion;
 kn_status kn_hierarchy_suggest(kn_suggestion *out, const kn_column *column, uint32_t n_rows, kn_error *err);
@@ -51,6 +51,11 @@ kn_status kn_hierarchy_suggest(kn_suggestion *out, const kn_column *column, uint
  * need some. `row_person` NULL: every row is a person. */
 kn_status kn_thresholds_suggest(kn_suggestion *out, const kn_column *column, uint32_t n_rows,
                                 const uint32_t *row_person, uint32_t n_persons, uint32_t least, kn_error *err);
+
+/* Where the words of a column are of a scale that many tables have, never, rarely, ..., always, and nothing but
+ * `similar` was suggested: order() with the whole scale. It tells of no word that fewer than `least` persons have. */
+kn_status kn_scale_suggest(kn_suggestion *out, const kn_column *column, uint32_t n_rows, const uint32_t *row_person,
+                           uint32_t n_persons, uint32_t least, kn_error *err);
 
 /* The domain of `column` as a quasi-identifier. Fails with KN_INPUT naming file, line and value when the file is
  * wrong or the data has a value that is not in it (the data's line too). A missing value that the file does not know

@@ -245,10 +245,14 @@ static kn_status thresholds_make(profile *about, kn_error *err)
     kn_status status = KN_OK;
     const kn_table *table = about->input->table;
     const kn_tuples *tuples = about->input->tuples;
-    for (uint32_t c = 0; c < table->n_columns && !about->input->redact; c++)
-        if (about->guesses[c].role == KN_ROLE_QUASI)
-            KN_TRY(kn_thresholds_suggest(&about->guesses[c].generalize, &table->columns[c], table->n_rows,
-                                         tuples->row_person, (uint32_t)tuples->n_persons, policy_k(about), err));
+    for (uint32_t c = 0; c < table->n_columns && !about->input->redact; c++) {
+        kn_suggestion *generalize = &about->guesses[c].generalize;
+        if (about->guesses[c].role != KN_ROLE_QUASI) continue;
+        KN_TRY(kn_thresholds_suggest(generalize, &table->columns[c], table->n_rows, tuples->row_person,
+                                     (uint32_t)tuples->n_persons, policy_k(about), err));
+        KN_TRY(kn_scale_suggest(generalize, &table->columns[c], table->n_rows, tuples->row_person,
+                                (uint32_t)tuples->n_persons, policy_k(about), err));
+    }
 done:
     return status;
 }
@@ -289,7 +293,8 @@ done:
     return status;
 }
 
-/* A label that fewer persons share tells of them, and so does a set that names a value of theirs. */
+/* A label that fewer persons share tells of them, and so does a set or an interval of words that names a value of
+ * theirs. */
 static bool may_show(const kn_domain *domain, const uint32_t *n_persons, uint32_t k, uint32_t node)
 {
     const kn_tree *tree = domain->tree;
@@ -298,6 +303,8 @@ static bool may_show(const kn_domain *domain, const uint32_t *n_persons, uint32_
     const char *label = kn_tree_label(tree, node, &n);
     for (uint32_t leaf = tree->first[node]; is_set && n > 0 && label[0] == '{' && leaf <= tree->last[node]; leaf++)
         if (n_persons[leaf] < k) return false;
+    if (domain->naming == KN_NAMES_ENDS && (n_persons[tree->first[node]] < k || n_persons[tree->last[node]] < k))
+        return false;
     return n_persons[node] >= k;
 }
 
@@ -504,6 +511,10 @@ static void policy_columns(kn_buffer *out, const profile *about)
             kn_buffer_text(out,
                            "  #   its intervals end at cells of persons; written as plain numbers, without sign or "
                            "unit, at round ones\n");
+        if (strncmp(g->generalize.spec, "order(", 6) == 0)
+            kn_buffer_text(
+                out, "  #   words of a scale, all of it: neighbours are put together; if the order is another one, "
+                     "correct it\n");
         threshold_line(out, "top", &g->generalize.top);
         threshold_line(out, "bottom", &g->generalize.bottom);
         kn_buffer_text(out, "  ");
