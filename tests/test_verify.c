@@ -1022,26 +1022,60 @@ static int64_t grid_cell(const char *unit, int64_t day)
     return ((date.tm_year + 1900) * 12 + date.tm_mon) / units[i].n_months;
 }
 
-static void days_lie_in_the_grid_cells_of_the_c_library_s_calendar(void **state)
+static void assert_grid_cells(int64_t first, int64_t end)
 {
     static const char *const units[] = {"day",  "week",   "month",  "quarter", "halfyear",
                                         "year", "5years", "decade", "century"};
     const kn_reading reading = {.type = KN_TYPE_DATE};
-    for (int century = 1600; century <= 2400; century += 100)
-        for (int64_t day = day_of(century - 1, 1, 1); day < day_of(century + 2, 1, 1); day++) {
-            char texts[2][24];
-            for (int i = 0; i < 2; i++) {
-                time_t seconds = (time_t)((day - i) * 86400);
-                struct tm date;
-                strftime(texts[i], sizeof texts[i], "%Y-%m-%d", gmtime_r(&seconds, &date));
-            }
-            for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
-                const bool one = grid_cell(units[u], day - 1) == grid_cell(units[u], day);
-                if (kn_in_one_grid_cell(&reading, units[u], texts[1], strlen(texts[1]), texts[0], strlen(texts[0])) !=
-                    one)
-                    fail_msg("%s and %s are %s %s", texts[1], texts[0], one ? "in one" : "not in one", units[u]);
-            }
+    for (int64_t day = first; day < end; day++) {
+        char texts[2][40];
+        for (int i = 0; i < 2; i++) {
+            time_t seconds = (time_t)((day - i) * 86400);
+            struct tm date;
+            gmtime_r(&seconds, &date);
+            snprintf(texts[i], sizeof texts[i], "%04d-%02d-%02d", date.tm_year + 1900, date.tm_mon + 1, date.tm_mday);
         }
+        for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+            const bool one = grid_cell(units[u], day - 1) == grid_cell(units[u], day);
+            if (kn_in_one_grid_cell(&reading, units[u], texts[1], strlen(texts[1]), texts[0], strlen(texts[0])) != one)
+                fail_msg("%s and %s are %s %s", texts[1], texts[0], one ? "in one" : "not in one", units[u]);
+        }
+    }
+}
+
+static void days_lie_in_the_grid_cells_of_the_c_library_s_calendar(void **state)
+{
+    assert_grid_cells(day_of(1, 1, 2), day_of(22, 1, 1));
+    for (int century = 1600; century <= 2400; century += 100)
+        assert_grid_cells(day_of(century - 1, 1, 1), day_of(century + 2, 1, 1));
+    assert_grid_cells(day_of(9979, 1, 1), day_of(10000, 1, 1));
+}
+
+/* Where no date can be: the years before the first and behind the last one. */
+static void periods_of_the_first_and_the_last_year_have_both_ends(void **state)
+{
+    static const char *const last[] = {"9999", "9999-H2", "9999-Q4", "9999-12"};
+    for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+        period(last[i], day_of(9999, 12, 31),
+               day_of(9999,
+                      i == 0   ? 1
+                      : i == 1 ? 7
+                      : i == 2 ? 10
+                               : 12,
+                      1),
+               day_of(9999, 12, 31));
+    static const char *const first[] = {"0000", "0000-H2", "0000-Q4", "0000-12"};
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        period(first[i], day_of(0, 12, 31),
+               day_of(0,
+                      i == 0   ? 1
+                      : i == 1 ? 7
+                      : i == 2 ? 10
+                               : 12,
+                      1),
+               day_of(0, 12, 31));
+    for (int month = 1; month <= 13; month++)
+        assert_int_equal(kn_month_start(month > 12, month > 12 ? 1 : month), day_of(0, month, 1));
 }
 
 static void text_means_itself_or_a_set(void **state)
@@ -3047,6 +3081,7 @@ int main(void)
         cmocka_unit_test(counts_of_records_are_rows_and_persons),
         cmocka_unit_test(a_column_without_a_domain_is_named),
         cmocka_unit_test(periods_are_those_of_the_c_library_s_calendar),
+        cmocka_unit_test(periods_of_the_first_and_the_last_year_have_both_ends),
         cmocka_unit_test(days_lie_in_the_grid_cells_of_the_c_library_s_calendar),
         cmocka_unit_test(a_verdict_holds_only_when_nothing_asked_for_is_open),
         cmocka_unit_test(what_was_asked_for_and_not_checked_is_undecided),

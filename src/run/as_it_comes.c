@@ -7,6 +7,7 @@
 #include "table/number.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define NEARLY_ALL 0.99
@@ -199,6 +200,46 @@ kn_status kn_input_notice(kn_input *input, kn_error *err)
     }
     if (n_with_blanks > 0)
         kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_BLANKS_BEFORE, kn_piece_number("%u", n_with_blanks)));
+done:
+    kn_free(rows);
+    return status;
+}
+
+/* --- Dates that are none ----------------------------------------------------------------------------------------- */
+
+bool kn_column_means_no_date(const kn_column *column, uint32_t value)
+{
+    enum { FIRST_YEAR = 1, OPEN_END = 2099 };
+    const double apart = 20 * 365.25, *number = column->number;
+    const uint32_t n_present = column->n_values - column->has_missing;
+    const kn_date date = kn_date_of_number(number[value]);
+    const bool is_end = (date.month == 1 && date.day == 1) || (date.month == 12 && date.day == 31);
+    if (!is_end) return false;
+    if (date.year >= OPEN_END) return value > 0 ? number[value] - number[value - 1] > apart : n_present == 1;
+    return date.year == FIRST_YEAR && (value + 1 == n_present || number[value + 1] - number[value] > apart);
+}
+
+kn_status kn_input_notice_no_dates(kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint64_t *rows = NULL;
+    for (uint32_t c = 0; c < input->table->n_columns; c++) {
+        const kn_column *column = &input->table->columns[c];
+        if (column->type != KN_TYPE_DATE || column->codes == NULL) continue;
+        KN_TRY(kn_column_spelling_rows(&rows, column, input->table->n_rows, err));
+        for (uint32_t s = 0; s < column->n_spellings; s++) {
+            size_t n;
+            const char *bytes = kn_column_bytes(column, s, &n);
+            char shown[KN_SHOWN_BYTES];
+            if (rows[s] == 0 || is_missing(column, s) || !kn_column_means_no_date(column, kn_column_value(column, s)))
+                continue;
+            snprintf(shown, sizeof shown, "%.*s", (int)n, bytes);
+            kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_NO_DATE, kn_piece_text(column->name),
+                                                       kn_piece_text(shown), count_piece(rows[s])));
+        }
+        kn_free(rows);
+        rows = NULL;
+    }
 done:
     kn_free(rows);
     return status;

@@ -12,6 +12,12 @@ kn_status kn_input_notice(kn_input *input, kn_error *err);
  * `rows`: of its spellings; becomes_date: it will be read again as dates, those of other forms as missing. */
 void kn_input_notice_dates(kn_input *input, uint32_t c, const uint64_t *rows, bool becomes_date);
 
+/* Whether a value of a column of dates stands for none or for an open end: the first or last day of a year, of the
+ * first one or from 2099 on, decades away from the others. */
+bool kn_column_means_no_date(const kn_column *column, uint32_t value);
+/* Warnings of such. */
+kn_status kn_input_notice_no_dates(kn_input *input, kn_error *err);
+
 /* What `profile` makes of a table before it looks at anything else. */
 typedef struct kn_table_advice {
     bool trim;        /* most cells of some column begin with a blank */

@@ -1,10 +1,11 @@
 /* Which columns a custodian may want instead of dates: researchers ask for ages and durations, and these point at
- * people less than the dates do. A pair of columns counts where at least 99 of 100 rows that have both dates have them
- * in one order, and not all are equal. Cost: a pass over the rows for each pair of columns of dates that stand side by
- * side. */
+ * people less than the dates do. No age is reached at a date that means an open end, 9999-12-31. A pair of columns
+ * counts where at least 99 of 100 rows that have both dates have them in one order, and not all are equal. Cost: a pass
+ * over the rows for each pair of columns of dates that stand side by side. */
 #include "run/propose_derived.h"
 
 #include "base/buffer.h"
+#include "run/as_it_comes.h"
 #include "table/dates.h"
 #include "table/derivation.h"
 #include "table/names.h"
@@ -61,7 +62,8 @@ static double last_date(const kn_table *table)
     double last = NAN;
     for (uint32_t c = 0; c < table->n_columns; c++) {
         const kn_column *column = &table->columns[c];
-        const uint32_t n = is_date(column) ? column->n_values - column->has_missing : 0;
+        uint32_t n = is_date(column) ? column->n_values - column->has_missing : 0;
+        while (n > 0 && kn_column_means_no_date(column, n - 1)) n--;
         if (n > 0 && !(column->number[n - 1] <= last)) last = column->number[n - 1];
     }
     return last;

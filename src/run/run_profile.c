@@ -749,6 +749,7 @@ static kn_status table_read_well(kn_input *input, kn_error *err)
     }
     kn_input_warn_unnamed(input);
     KN_TRY(kn_input_notice(input, err));
+    if (!input->redact) KN_TRY(kn_input_notice_no_dates(input, err));
 done:
     kn_free(rows);
     kn_buffer_free(&words);

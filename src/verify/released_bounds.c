@@ -329,10 +329,7 @@ static double unit_start(const char *unit, double number)
     if (strcmp(unit, "5years") == 0) year -= year % 5;
     if (strcmp(unit, "decade") == 0) year -= year % 10;
     if (strcmp(unit, "century") == 0) year -= year % 100;
-    char text[32];
-    double start, end;
-    snprintf(text, sizeof text, "%04lld-%02d", (long long)year, month);
-    return kn_period_read(&start, &end, text, strlen(text)) ? start : (double)NAN;
+    return (double)kn_month_start((int)year, month);
 }
 
 /* The cell is a value, or ends on the grid. */

@@ -224,15 +224,23 @@ static bool take(const char **at, const char *end, char c)
 
 static bool leap(int year) { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0; }
 
+static const int month_lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+
+int64_t kn_month_start(int year, int month)
+{
+    const int64_t before =
+        year - 1; /* whole years before this one; of the year 0 it is -1, and that year is a leap year */
+    int64_t days = year < 1 ? -366 : before * 365 + before / 4 - before / 100 + before / 400;
+    for (int m = 1; m < month; m++) days += month_lengths[m - 1] + (m == 2 && leap(year));
+    return days - 719162;
+}
+
 /* Days since 1970-01-01, by adding up years and months; false when there is no such day. */
 static bool days_of(int64_t *days, int year, int month, int day)
 {
-    static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     if (year < 1 || month < 1 || month > 12 || day < 1) return false;
-    if (day > lengths[month - 1] + (month == 2 && leap(year))) return false;
-    int64_t before = year - 1; /* whole years before this one */
-    *days = before * 365 + before / 4 - before / 100 + before / 400 - 719162 + day - 1;
-    for (int m = 1; m < month; m++) *days += lengths[m - 1] + (m == 2 && leap(year));
+    if (day > month_lengths[month - 1] + (month == 2 && leap(year))) return false;
+    *days = kn_month_start(year, month) + day - 1;
     return true;
 }
 
@@ -396,7 +404,6 @@ bool kn_period_read(double *start, double *end, const char *bytes, size_t n_byte
 {
     const char *at = bytes, *stop = bytes + n_bytes;
     int year, part, n_months = 12, month = 1;
-    int64_t first, next;
     if (!take_digits(&at, stop, 4, 4, &year)) return false;
     if (at < stop) { /* a part of the year: Qn, Hn, Wnn, mm, mm-dd */
         if (!take(&at, stop, '-') || at == stop) return false;
@@ -413,11 +420,9 @@ bool kn_period_read(double *start, double *end, const char *bytes, size_t n_byte
         if (n_months == 0 || part * n_months > 12) return false;
         month = (part - 1) * n_months + 1;
     }
-    bool over = month + n_months > 12;
-    if (!days_of(&first, year, month, 1)) return false;
-    if (!days_of(&next, year + over, over ? 1 : month + n_months, 1)) return false;
-    *start = (double)first;
-    *end = (double)next;
+    const bool over = month + n_months > 12;
+    *start = (double)kn_month_start(year, month);
+    *end = (double)kn_month_start(year + over, over ? 1 : month + n_months);
     return true;
 }
 

@@ -55,6 +55,9 @@ int kn_canonical_compare(const char *a, size_t n_a, const char *b, size_t n_b);
 /* A number of more digits than a double keeps: another one may share its double and still differ. */
 bool kn_canonical_is_long(const char *canonical);
 
+/* The first day of a month since 1970-01-01. Periods begin or end in the years 0 and 10000, too, where no date is. */
+int64_t kn_month_start(int year, int month);
+
 /* A period of the calendar, whatever form the column's dates have: 2024, 2024-H1, 2024-Q1, 2024-W05, 2024-01,
  * 2024-01-31; days from `start` up to but without `end`. */
 bool kn_period_read(double *start, double *end, const char *bytes, size_t n_bytes);
