@@ -504,6 +504,8 @@ static void columns_get_the_type_that_fits_every_spelling(void **state)
     assert_order(LIST("NaN", "1", "n/a", "-", ".", "Unknown"), KN_TYPE_AUTO, KN_TYPE_INT, "1|-=.=NaN=Unknown=n/a");
     assert_order(LIST("77,5", "k.A.", "1.080,25", "unbekannt", "#N/A"), KN_TYPE_AUTO, KN_TYPE_DECIMAL,
                  "77,5|1.080,25|#N/A=k.A.=unbekannt");
+    assert_order(LIST("1", "n.d.", "ND", "n/d", "Not done", "--", "  not available  "), KN_TYPE_AUTO, KN_TYPE_INT,
+                 "1|  not available  =--=ND=Not done=n.d.=n/d");
     assert_order(LIST("DE", "NA", "-"), KN_TYPE_AUTO, KN_TYPE_TEXT, "-|DE|NA");
     assert_order(LIST("2024-01-31", "-"), KN_TYPE_AUTO, KN_TYPE_DATE, "2024-01-31|-");
     assert_order(LIST("-", "."), KN_TYPE_AUTO, KN_TYPE_TEXT, "-|.");

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "table/dates.h"
+#include "table/number_marks.h"
 #include "verify/inside.h"
 #include "verify/released_bounds.h"
 #include "verify/row_groups.h"
@@ -2667,6 +2668,31 @@ static void add_nearly_a_date(char *text, kn_rng *rng)
     }
 }
 
+/* Pieces of the words, put together: most are none. */
+static void both_readers_take_the_same_words_for_nothing(void **state)
+{
+    static const char words[] = "NA|N/A|n.a.|#N/A|<NA>|NaN|null|#NULL!|missing|unknown|n.d.|nd|n/d|not done|no data|"
+                                "not available|k.A.|k. A.|keine Angabe|unbekannt|?|-|--|.|none|None|nil|not|not done.|"
+                                "keine Angaben|not available!|---|| ";
+    const kn_reading reading = {.type = KN_TYPE_INT};
+    kn_rng rng = kn_rng_new(72, 0);
+    uint32_t n_nothing = 0;
+    for (int round = 0; round < 100000; round++) {
+        char text[80] = "";
+        if (kn_rng_below(&rng, 4) == 0) add_any(text, &rng, " |  |\t|          ");
+        add_any(text, &rng, words);
+        if (kn_rng_below(&rng, 4) == 0) add_any(text, &rng, words);
+        if (kn_rng_below(&rng, 4) == 0) add_any(text, &rng, " |  |\t|          ");
+        const size_t n = strlen(text), at = kn_rng_below(&rng, (uint32_t)n + 1);
+        if (kn_rng_below(&rng, 3) == 0 && at < n) text[at] = (char)(text[at] ^ 32); /* large or small */
+        if (kn_text_is_null(&reading, text, n)) continue;
+        const bool is_nothing = kn_is_null_word(text, n);
+        if (is_nothing != kn_text_is_missing(&reading, text, n)) fail_msg("'%s' is nothing for one reader only", text);
+        n_nothing += is_nothing;
+    }
+    if (n_nothing < 40000 || n_nothing > 80000) fail_msg("%u words", n_nothing);
+}
+
 /* The run's reader and this one share no line, and must not differ: texts put together from pieces of dates are the
  * same moments for both, or none for both, in every form. */
 static void both_readers_take_the_same_texts_for_dates(void **state)
@@ -3139,6 +3165,7 @@ int main(void)
         cmocka_unit_test(what_is_no_number_is_its_bytes),
         cmocka_unit_test(marks_stand_between_thousands_and_nowhere_else),
         cmocka_unit_test(both_readers_take_the_same_texts_for_dates),
+        cmocka_unit_test(both_readers_take_the_same_words_for_nothing),
         cmocka_unit_test(dates_are_the_moments_that_the_c_library_names),
         cmocka_unit_test(moments_stand_in_their_order),
         cmocka_unit_test(files_are_read_as_they_were_written),

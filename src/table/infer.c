@@ -109,7 +109,7 @@ static void part_list(kn_inference *o, uint32_t list)
         const char *bytes = kn_item_bytes_in(&o->lists[list], i, &n_bytes);
         if (kn_spelling_is_missing(bytes, n_bytes, o->options)) {
             state->items[n - ++n_missing] = (kn_item){0, i, list};
-        } else if (o->options->type != KN_TYPE_TEXT && n_bytes < 16 && kn_is_null_word(bytes, n_bytes)) {
+        } else if (o->options->type != KN_TYPE_TEXT && kn_is_null_word(bytes, n_bytes)) {
             state->items[state->n_present + state->n_words++] = (kn_item){0, i, list};
         } else {
             state->items[state->n_present + state->n_words] = state->items[state->n_present];

@@ -63,11 +63,16 @@ unsigned kn_number_ways(const char *bytes, size_t n, bool leading_zeros)
     return ways;
 }
 
+/* Not `none`: of drinks a day that is 0. */
 bool kn_is_null_word(const char *bytes, size_t n)
 {
-    static const char *const words[] = {"NA",      "N/A",  "n.a.",      "#N/A", "NaN", "null", "missing",
-                                        "unknown", "k.A.", "unbekannt", "?",    "-",   "."};
+    enum { LONGEST = 14 };
+    static const char *const words[] = {
+        "NA", "N/A", "n.a.",     "#N/A",    "<NA>",          "NaN",  "null",  "missing",      "unknown",   "n.d.",
+        "nd", "n/d", "not done", "no data", "not available", "k.A.", "k. A.", "keine Angabe", "unbekannt", "#NULL!",
+        "?",  "-",   "--",       "."};
     trim(&bytes, &n);
+    if (n > LONGEST) return false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i]) == n && strncasecmp(words[i], bytes, n) == 0) return true;
     return false;

@@ -21,8 +21,8 @@ size_t kn_number_plain(char out[KN_MARKED_BYTES], const char *bytes, size_t n_by
 /* In which of the two ways it is a number: a set of bits. `leading_zeros`: 007,5 is one. */
 unsigned kn_number_ways(const char *bytes, size_t n_bytes, bool leading_zeros);
 
-/* NA, N/A, NaN, null, unknown, ?, - and . in upper or lower case: missing, where all the others are numbers or dates.
- */
+/* NA, N/A, NaN, null, unknown, not done, ?, - and . in upper or lower case, and the like: missing, where all the
+ * others are numbers or dates. */
 bool kn_is_null_word(const char *bytes, size_t n_bytes);
 
 #endif

@@ -27,9 +27,10 @@ static void trim(const char **bytes, size_t *n_bytes)
 /* Words for nothing: they are values only in columns of words. */
 static bool is_null_word(const char *bytes, size_t n_bytes)
 {
-    static const char words[] = "|na|n/a|n.a.|#n/a|nan|null|missing|unknown|k.a.|unbekannt|?|-|.|";
-    char word[16] = "|";
-    if (n_bytes == 0 || n_bytes > 9) return false;
+    static const char words[] = "|na|n/a|n.a.|#n/a|<na>|nan|null|#null!|missing|unknown|n.d.|nd|n/d|not done|"
+                                "no data|not available|k.a.|k. a.|keine angabe|unbekannt|?|-|--|.|";
+    char word[20] = "|";
+    if (n_bytes == 0 || n_bytes > 13) return false;
     for (size_t i = 0; i < n_bytes; i++) {
         const char c = bytes[i];
         if (c == '|' || c == '\0') return false;
