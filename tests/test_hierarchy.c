@@ -925,6 +925,8 @@ static void natural_order_is_that_of_the_numbers_inside(void **state)
         {"0%", "5%", "7.25%", "7.5%", "40%", "100%"},
         {"00:04", "9:03", "9:30", "10:05", "23:59"},
         {"<18", "18-25", "26-35", "36-50", "50+"},
+        {"-3", "<5", "≤5", "5", "5+", ">5", "≥5", "5.25", "<12"},
+        {"<0,1", "0,1", "0,25", "<2,5", "2,5", "10", "1,250"},
         {"-12 C", "-5 C", "-0.5 C", "0 C", "0,25 C", "0,5 C", "3 C"},
         {"$99", "$950", "$1,200", "$1,200.50", "$12,000", "$1,200,000"},
         {"99,50 €", "950,00 €", "1.200 €", "1.200,50 €", "12.000,00 €", "1.200.000 €", "10.200.000,-€"},
@@ -1016,6 +1018,21 @@ static void auto_knows_numbers_with_something_around_them(void **state)
     SUGGESTS("natural", "10:25:01", "09:30:00", "23:59:59");
     SUGGESTS("natural", "<18", "18-25", "26-35", "50+");
     SUGGESTS("natural", "18-25", "26-35", "36-50");
+    SUGGESTS("natural", "7", "12", "<5", "103", ">200");
+    SUGGESTS("natural", "7", "12.5", "90+");
+    SUGGESTS("natural", "0", "1", "2", "≥3");
+    SUGGESTS("natural", "<0,1", "0,25", "12,5");
+    SUGGESTS("natural", "<5", "1,234", "12.5"); /* thousands */
+    SUGGESTS("natural", "7", "8", "9", "10", "11", "haemolytic", "n.d.");
+    SUGGESTS("natural", "7", "8", "9", "a", "b", "c");
+    SUGGESTS("natural", "2024-01-31", "2024-02-01", "2024-03-01", "last May", "2024-04-01", "soon");
+    SUGGESTS("natural", "7", "8", "9", "10", "12a", "14b");
+    SUGGESTS("similar", "7", "8", "a", "b", "c", "d");           /* mostly words */
+    SUGGESTS("similar", "0,125", "0,25", "<0,1", "7", "8", "9"); /* 125 thousandths or 125 */
+    SUGGESTS("similar", "1.234,5", "0,25", "<0,1", "7", "x", "y");
+    SUGGESTS("similar", "007", "012", "<5", "7", "8", "4711"); /* codes */
+    SUGGESTS("", "<5", "0,125", "7");
+    SUGGESTS("", "7", "8", "a", "b"); /* few: pooled */
     SUGGESTS("natural", "$158,282", "$ 950", "-$12", "($7.50)");
     SUGGESTS("natural", "1.234,56 €", "99,10 €", "€ 7");
     SUGGESTS("natural", "CHF 1'234", "CHF 99", "chf 20'000.50");

@@ -2,12 +2,17 @@
  *
  *   one shape   that all values have, `# days`, `#%`, `€#`: one or two numbers, or a time's three; no letter before
  *   amounts     of one currency, before or behind the number, whose marks agree: $1,200, -$12, EUR 7, ($3)
- *   bare marks  several shapes without a letter, of at most two numbers each: 18-25, 26-35, 50+, <18
+ *   bare marks  several shapes without a letter, of at most two numbers each: 18-25, 26-35, 50+, <18; some may be
+ *               plain numbers: 7, 12, <5, >200, 90+
+ *   and words   where at least half of the rows have plain numbers, or dates that begin with the year: 7, 12,
+ * haemolytic
  *
+ * Plain numbers are such as the order reads as the table does: of 0,125 and 1,234 nobody knows.
  * Values of one length that are made of letters, digits, '-' and '.' are codes rather (auto_code.c), unless they are
  * ranges, 18-25. */
 #include "hierarchy/builders.h"
 
+#include "table/dates.h"
 #include "table/natural.h"
 #include "table/number_marks.h"
 
@@ -25,7 +30,41 @@ static bool may_be_ordered(const char *shape, unsigned n_numbers)
     if (strcmp(shape, "#:#:#") == 0 || kn_natural_is_amount(shape)) return true;
     for (const char *at = shape; *at != '#' && *at != '\0'; at++)
         if (is_letter(*at)) return false;
-    return n_numbers >= 1 && n_numbers <= MOST_NUMBERS && strchr(shape, '.') == NULL && strcmp(shape, "#") != 0;
+    return n_numbers >= 1 && n_numbers <= MOST_NUMBERS && strchr(shape, '.') == NULL;
+}
+
+static bool is_plain(const char *shape) { return strcmp(shape, "#") == 0; }
+
+/* A comma and exactly three digits behind it: the order takes it for a mark between thousands. */
+static bool has_comma_group(const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t n_digits = 0;
+        while (bytes[i] == ',' && i + n_digits + 1 < n && strchr("0123456789", bytes[i + n_digits + 1]) != NULL)
+            n_digits++;
+        if (n_digits == 3) return true;
+    }
+    return false;
+}
+
+/* What plain numbers of the column have in common: the ways in which all of them are read. */
+typedef struct plain_numbers {
+    unsigned ways;
+    bool has_comma_group;
+} plain_numbers;
+
+/* false: a code, 007 */
+static bool add_plain(plain_numbers *all, const char *bytes, size_t n)
+{
+    const unsigned ways = kn_number_ways(bytes, n, false);
+    all->ways &= ways;
+    all->has_comma_group = all->has_comma_group || has_comma_group(bytes, n);
+    return ways != 0;
+}
+
+static bool are_read_as_the_order_does(const plain_numbers *all)
+{
+    return all->ways != 0 && (!all->has_comma_group || all->ways == KN_MARKS_POINT);
 }
 
 static bool has_letter(const char *shape)
@@ -54,6 +93,7 @@ bool kn_auto_natural(char spec[KN_SPEC_BYTES], const kn_build *build)
 {
     char shapes[MOST_SHAPES][KN_SHAPE_BYTES], shape[KN_SHAPE_BYTES];
     unsigned n_shapes = 0, n_currencies = 0, ways = 0;
+    plain_numbers plain = {KN_MARKS_POINT | KN_MARKS_COMMA, false};
     bool bare = true;
     if (build->column->type != KN_TYPE_TEXT || build->n_present < 3) return false;
     for (uint32_t value = 0; value < build->n_present; value++) {
@@ -61,7 +101,7 @@ bool kn_auto_natural(char spec[KN_SPEC_BYTES], const kn_build *build)
         const char *bytes = kn_build_value(build, value, &n);
         const unsigned n_numbers = kn_natural_shape(shape, bytes, n);
         unsigned at = 0;
-        if (!may_be_ordered(shape, n_numbers)) return false;
+        if (!may_be_ordered(shape, n_numbers) || (is_plain(shape) && !add_plain(&plain, bytes, n))) return false;
         while (at < n_shapes && strcmp(shapes[at], shape) != 0) at++;
         if (at == MOST_SHAPES) return false;
         if (at == n_shapes) {
@@ -72,7 +112,30 @@ bool kn_auto_natural(char spec[KN_SPEC_BYTES], const kn_build *build)
         ways |= kn_natural_amount_ways(bytes, n);
     }
     if (n_currencies > 1 || ways == (KN_MARKS_POINT | KN_MARKS_COMMA)) return false;
-    if ((n_shapes > 1 && !bare) || could_be_codes(build)) return false;
+    if ((n_shapes > 1 && !bare) || (n_shapes == 1 && is_plain(shapes[0]))) return false;
+    if (!are_read_as_the_order_does(&plain) || could_be_codes(build)) return false;
+    snprintf(spec, KN_SPEC_BYTES, "natural");
+    return true;
+}
+
+bool kn_auto_numbers_and_words(char spec[KN_SPEC_BYTES], const kn_build *build)
+{
+    char shape[KN_SHAPE_BYTES];
+    uint64_t n_cells = 0, n_numbers = 0, n_dates = 0;
+    plain_numbers plain = {KN_MARKS_POINT | KN_MARKS_COMMA, false};
+    if (build->column->type != KN_TYPE_TEXT || build->n_present <= KN_SMALL_SET) return false;
+    for (uint32_t value = 0; value < build->n_present; value++) {
+        size_t n;
+        const char *bytes = kn_build_value(build, value, &n);
+        if (kn_is_null_word(bytes, n)) continue;
+        n_cells += build->value_rows[value];
+        if (kn_date_forms(bytes, n, KN_DATE_ISO) != 0) n_dates += build->value_rows[value];
+        else if (kn_natural_shape(shape, bytes, n) == 1 && is_plain(shape) && add_plain(&plain, bytes, n))
+            n_numbers += build->value_rows[value];
+    }
+    if (n_numbers * 2 < n_cells && n_dates * 2 < n_cells) return false;
+    if (n_numbers + n_dates == n_cells || (n_numbers * 2 >= n_cells && !are_read_as_the_order_does(&plain)))
+        return false;
     snprintf(spec, KN_SPEC_BYTES, "natural");
     return true;
 }

@@ -3,7 +3,8 @@
  *
  *   countries, ICD-10, NACE, postal codes   where the name and 99 % of the cells say so: auto_class.c
  *   codes     by their beginnings: auto_code.c
- *   text      of numbers with something around them, 12 days, 40%, 9:30, in their order: auto_natural.c
+ *   text      of numbers with something around them, 12 days, 40%, 9:30, <5, in their order, and of numbers and words
+ *             where at least half of the rows have numbers: auto_natural.c
  *   numbers   round intervals that hold enough rows: auto_number.c
  *   dates     months, quarters, years, 5 years, decades: auto_date.c
  *   text      up to 5 values: the rare ones pooled, `{x|y|z}`: those that make up at most 1/16, then 1/4, then 1/2 of
@@ -90,8 +91,8 @@ done:
 static void choose_spec(char spec[KN_SPEC_BYTES], const kn_build *build)
 {
     spec[0] = '\0';
-    if (build->n_present >= 2 &&
-        (kn_auto_class(spec, build) || kn_auto_natural(spec, build) || kn_auto_code(spec, build)))
+    if (build->n_present >= 2 && (kn_auto_class(spec, build) || kn_auto_natural(spec, build) ||
+                                  kn_auto_code(spec, build) || kn_auto_numbers_and_words(spec, build)))
         return;
     spec[0] = '\0';
 }

@@ -69,6 +69,7 @@ bool kn_auto_class(char spec[KN_SPEC_BYTES], const kn_build *build); /* false: n
 bool kn_auto_code(char spec[KN_SPEC_BYTES], const kn_build *build);  /* false: no codes */
 bool kn_auto_natural(char spec[KN_SPEC_BYTES],
                      const kn_build *build); /* false: no numbers with something around them */
+bool kn_auto_numbers_and_words(char spec[KN_SPEC_BYTES], const kn_build *build); /* false: not at least half numbers */
 kn_status kn_build_auto_dates(kn_build *build, kn_error *err);
 const char *kn_auto_date_grid(const kn_build *build); /* a unit */
 kn_status kn_build_auto_numbers(kn_build *build, kn_error *err);

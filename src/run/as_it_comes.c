@@ -5,6 +5,7 @@
 #include "table/dates.h"
 #include "table/names.h"
 #include "table/number.h"
+#include "table/number_marks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -294,6 +295,33 @@ static kn_type nearly_type(const kn_column *column, const uint64_t *rows)
     if (column->type != KN_TYPE_TEXT) return KN_TYPE_AUTO;
     if (is_nearly_all(f.n_whole, f.n_cells, NEARLY_ALL)) return KN_TYPE_INT;
     return is_nearly_all(f.n_numbers, f.n_cells, NEARLY_ALL) ? KN_TYPE_DECIMAL : KN_TYPE_AUTO;
+}
+
+/* What is read as a date in some form is told of by kn_input_notice_dates where nearly all cells are. */
+kn_mixed_cells kn_column_mixed_cells(const kn_column *column, const uint64_t *rows)
+{
+    kn_mixed_cells numbers = {0}, dates = {.are_dates = true};
+    uint64_t n_cells = 0;
+    if (column->type != KN_TYPE_TEXT || kn_name_is_postcode(column->name)) return (kn_mixed_cells){0};
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        size_t n;
+        double number;
+        const char *bytes = kn_column_bytes(column, s, &n);
+        if (is_missing(column, s) || rows[s] == 0 || kn_is_null_word(bytes, n)) continue;
+        const bool is_number =
+            kn_number_read(&number, bytes, n, false) != KN_NUMBER_NONE || kn_number_ways(bytes, n, false) != 0;
+        const bool is_date = kn_date_forms(bytes, n, KN_DATE_ANY & ~(unsigned)KN_DATE_COMPACT) != 0;
+        n_cells += rows[s];
+        numbers.n_fit += is_number ? rows[s] : 0;
+        dates.n_fit += is_date ? rows[s] : 0;
+        if (!is_number) note_line(&numbers.line, column->first_line[s]);
+        if (!is_date) note_line(&dates.line, column->first_line[s]);
+    }
+    kn_mixed_cells most = dates.n_fit > numbers.n_fit ? dates : numbers;
+    most.n_cells = most.n_fit < n_cells && most.n_fit * 2 >= n_cells ? n_cells : 0;
+    if (most.are_dates && (double)most.n_fit >= (kn_name_is_date(column->name) ? MOST : NEARLY_ALL) * (double)n_cells)
+        most.n_cells = 0;
+    return most;
 }
 
 kn_status kn_table_advise(kn_table_advice *out, const kn_table *table, kn_error *err)

@@ -12,6 +12,14 @@ kn_status kn_input_notice(kn_input *input, kn_error *err);
  * `rows`: of its spellings; becomes_date: it will be read again as dates, those of other forms as missing. */
 void kn_input_notice_dates(kn_input *input, uint32_t c, const uint64_t *rows, bool becomes_date);
 
+/* A column of text of which at least half of the cells are numbers, or dates. */
+typedef struct kn_mixed_cells {
+    uint64_t n_cells, n_fit; /* not counted: missing ones and words for nothing; n_cells = 0: it is no such column */
+    uint64_t line;           /* the first that is none */
+    bool are_dates;
+} kn_mixed_cells;
+kn_mixed_cells kn_column_mixed_cells(const kn_column *column, const uint64_t *rows);
+
 /* Whether a value of a column of dates stands for none or for an open end: the first or last day of a year, of the
  * first one or from 2099 on, decades away from the others. */
 bool kn_column_means_no_date(const kn_column *column, uint32_t value);

@@ -54,6 +54,7 @@ typedef struct guess {
     kn_suggestion generalize;
     char *levels; /* comment lines: the first labels of every level; NULL: none */
     uint64_t n_missing;
+    kn_mixed_cells mixed;
     kn_proposal model; /* of a sensitive column */
 } guess;
 
@@ -182,6 +183,21 @@ static uint32_t person_column(const profile *about)
     return is_said || !one_row_each ? found : KN_NONE;
 }
 
+static void notice_mixed(profile *about, uint32_t c, const uint64_t *rows)
+{
+    guess *g = &about->guesses[c];
+    const kn_column *column = &about->input->table->columns[c];
+    if (g->role == KN_ROLE_IDENTIFIER || about->input->choices[c].type != KN_TYPE_AUTO) return;
+    g->mixed = kn_column_mixed_cells(column, rows);
+    if (g->mixed.n_cells > 0)
+        kn_sentences_add(&about->input->warnings,
+                         KN_SAID(g->mixed.are_dates ? KN_SAY_MIXED_DATES_AND_WORDS : KN_SAY_MIXED_NUMBERS,
+                                 kn_piece_text(column->name),
+                                 kn_piece_number("%llu", (unsigned long long)g->mixed.n_fit),
+                                 kn_piece_number("%llu", (unsigned long long)g->mixed.n_cells),
+                                 kn_piece_number("%llu", (unsigned long long)g->mixed.line)));
+}
+
 static kn_status guesses_make(profile *about, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -201,6 +217,7 @@ static kn_status guesses_make(profile *about, kn_error *err)
         if (out->look == KN_LOOKS_FREE_TEXT)
             kn_sentences_add(&about->input->warnings, KN_SAID(KN_SAY_FREE_TEXT, kn_piece_text(column->name)));
         KN_TRY(kn_column_spelling_rows(&rows, column, table->n_rows, err));
+        notice_mixed(about, c, rows);
         for (uint32_t s = 0; s < column->n_spellings && column->has_missing; s++)
             if (kn_column_value(column, s) == column->n_values - 1) out->n_missing += rows[s];
         kn_free(rows);
@@ -506,6 +523,14 @@ static void policy_columns(kn_buffer *out, const profile *about)
         const guess *g = &about->guesses[c];
         const uint32_t n_values = table->columns[c].n_values;
         kn_buffer_printf(out, "  # %s; %u value%s\n", g->reason, n_values, n_values == 1 ? "" : "s");
+        if (g->mixed.n_cells > 0 && g->type == table->columns[c].type)
+            kn_buffer_printf(
+                out,
+                "  #   %llu of its %llu cells are %s, and the others are not, the first in line %llu: "
+                "correct these, name them under\n  #   null_values, or say type: %s and invalid: missing\n",
+                (unsigned long long)g->mixed.n_fit, (unsigned long long)g->mixed.n_cells,
+                g->mixed.are_dates ? "dates" : "numbers", (unsigned long long)g->mixed.line,
+                g->mixed.are_dates ? "date" : "decimal");
         if (g->levels != NULL) kn_buffer_text(out, g->levels);
         if (strcmp(g->generalize.spec, "natural") == 0 && n_values > FEW_ENDS)
             kn_buffer_text(out,

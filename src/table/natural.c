@@ -199,12 +199,21 @@ static int compare_bytes(const char *a, size_t n_a, const char *b, size_t n_b)
     return order != 0 ? order : (n_a > n_b) - (n_a < n_b);
 }
 
+/* <5, ≤5 */
+static bool is_bottom(const char *bytes, size_t n)
+{
+    while (n > 0 && *bytes == ' ') bytes++, n--;
+    return n > 0 && (*bytes == '<' || (n > 2 && memcmp(bytes, "\xE2\x89\xA4", 3) == 0));
+}
+
 int kn_natural_compare(const char *a, size_t n_a, const char *b, size_t n_b)
 {
     number x = {0}, y = {0};
     for (;;) {
         const bool has_x = step(&x, a, n_a), has_y = step(&y, b, n_b);
-        if (!has_x || !has_y) return has_x != has_y ? (has_x ? 1 : -1) : compare_bytes(a, n_a, b, n_b);
+        if (has_x != has_y) return has_x ? 1 : -1;
+        if (!has_x && is_bottom(a, n_a) != is_bottom(b, n_b)) return is_bottom(a, n_a) ? -1 : 1;
+        if (!has_x) return compare_bytes(a, n_a, b, n_b);
         int order = compare_numbers(&x, &y);
         if (order != 0) return order;
     }

@@ -1,8 +1,8 @@
 /* Text with numbers in it, in the order of the numbers: 9 days, 12 days; 5%, 40%; 9:30, 10:05; <18, 18-25, 26-35, 50+.
  *
  * The numbers of two texts are compared one after the other; where all are equal the text with fewer of them comes
- * first, then bytes decide. A number has digits, a decimal point or comma, commas between thousands, and a minus that
- * stands at the beginning or behind a blank.
+ * first, then what begins with < or ≤ (<5 before 5), then bytes decide. A number has digits, a decimal point or comma,
+ * commas between thousands, and a minus that stands at the beginning or behind a blank.
  *
  * A text that is an amount of money, a number with the sign or code of its currency before or behind it, is that one
  * number: what has three digits behind it, and no 0 before it, parts thousands, whether , . ' or a blank, the other of
