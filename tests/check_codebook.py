@@ -86,6 +86,44 @@ def table(draw, path, n_alone):
     return words
 
 
+def check_groups(folder, draw):
+    """Of a group made from the data the schema lists what released rows have whose cell is the group or inside it: a problem or
+    None, how many groups there were, and how many of them have values that only other rows have."""
+    towns = [f"town{i}" for i in range(90)]
+    with open(folder / "towns.csv", "w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(["town", "county", "age", "row"])
+        for i in range(240):
+            at = min(draw.randrange(90), draw.randrange(90))
+            out.writerow([towns[at], f"c{at // 9}" if draw.random() < 0.9 else "c0", draw.choice([20, 30, 40]), i])
+    algorithm = draw.choice(["mondrian", "cluster", "k-member", "forest", "sequential"])
+    command = [kanon, "anonymize", "towns.csv", "--qi", "town,county,age", "--insensitive", "row", "--allow-copy", "-k", "9",
+               "--max-suppressed", "20%", "--hierarchy", "town=similar", "--algorithm", algorithm, "-o", "groups.csv", "--schema", "groups.json", "-q"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if done.returncode != 0:
+        return done.stderr, 0, 0
+    made = subprocess.run([kanon, "hierarchy", "make", "towns.csv", "--qi", "county,age", "--hierarchy", "town=similar"], cwd=folder,
+                          capture_output=True, text=True, check=True)
+    below = collections.defaultdict(set)
+    for town, *labels in csv.reader(made.stdout.splitlines()[1:], delimiter=";"):
+        for label in labels:
+            below[label].add(town)
+    with open(folder / "towns.csv", newline="", encoding="utf-8") as file:
+        origin = {row["row"]: row["town"] for row in csv.DictReader(file)}
+    under = collections.defaultdict(set)
+    with open(folder / "groups.csv", newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            under[row["town"]].add(origin[row["row"]])
+    columns = {column["name"]: column for column in json.loads((folder / "groups.json").read_text(encoding="utf-8"))["columns"]}
+    told = {label["label"]: set(label.get("members", [])) for label in columns["town"]["labels"]}
+    groups = [label for label in told if label.startswith("town group")]
+    for label in groups:
+        inside = [values for cell, values in under.items() if below.get(cell, values) <= below[label] and cell != "*"]
+        if told[label] != set().union(*inside):
+            return f"{algorithm}: {label} is {sorted(told[label])}, its rows have {sorted(set().union(*inside))}", 0, 0
+    return None, len(groups), sum(told[label] != under[label] for label in groups)
+
+
 def main():
     results, n_removed = [], 0
     with tempfile.TemporaryDirectory() as name:
@@ -121,6 +159,12 @@ def main():
                 json.loads((folder / "facts.json").read_text(encoding="utf-8"))["loss"]["suppressed-cells"], text.count("\n") - 1)
             results.append((not found, title, found))
         results.append((n_removed > 0, "some releases left rows out", n_removed))
+        n_groups = n_wider = 0
+        for seed in range(20):
+            wrong, n, n_more = check_groups(folder, random.Random(seed))
+            n_groups, n_wider = n_groups + n, n_wider + n_more
+            results.append((wrong is None, f"groups of similar values, seed {seed}", wrong))
+        results.append((n_groups > 40 and n_wider > 5, "there were groups, and groups with rows further in", (n_groups, n_wider)))
         # The check must refuse: a count that is off by one, a word that nobody released.
         page = folder / "book.html"
         text = page.read_text(encoding="utf-8")

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LABELS = 60, MOST_VALUES = 25, MOST_MEMBERS = 30 };
+enum { MOST_LABELS = 60, MOST_VALUES = 25, MOST_MEMBERS = 125 };
 
 /* --- What released rows say -----------------------------------------------------------------------------------------
  */

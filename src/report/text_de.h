@@ -68,7 +68,8 @@
     [KN_TEXT_BOOK_ROUND] = "Nichts Feineres als Schritte von %s wird gesagt.",
     [KN_TEXT_BOOK_ORDER] = "In dieser Reihenfolge: %s.",
     [KN_TEXT_BOOK_MADE] = "Ihre Gruppen wurden aus den Daten gebildet: Werte, die zusammen mit ähnlichen Werten "
-                          "anderer Spalten vorkamen.",
+                          "anderer Spalten vorkamen. Genannt sind von einer Gruppe die Werte, die Zeilen "
+                          "der Freigabe haben.",
     [KN_TEXT_BOOK_PART_MIN] = "kleinster möglicher Wert", [KN_TEXT_BOOK_PART_MAX] = "größter möglicher Wert",
     [KN_TEXT_BOOK_PART_KIND] = "value, interval, suppressed oder missing",
     [KN_TEXT_BOOK_PART_MEAN] = "Mittelwert der Menschen mit gleichen Zellen", [KN_TEXT_BOOK_CARE] = "Bevor Sie rechnen",

@@ -62,7 +62,8 @@
     [KN_TEXT_BOOK_BOTTOM] = "Below %s, everybody has the same value.",
     [KN_TEXT_BOOK_ROUND] = "Nothing finer than steps of %s is told.", [KN_TEXT_BOOK_ORDER] = "In this order: %s.",
     [KN_TEXT_BOOK_MADE] =
-        "Its groups were made from the data: values that occurred together with similar values of other columns.",
+        "Its groups were made from the data: values that occurred together with similar values of other columns. "
+        "Listed of a group are the values that rows of this release have.",
     [KN_TEXT_BOOK_PART_MIN] = "smallest value that is possible",
     [KN_TEXT_BOOK_PART_MAX] = "largest value that is possible",
     [KN_TEXT_BOOK_PART_KIND] = "value, interval, suppressed or missing",

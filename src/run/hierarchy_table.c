@@ -127,7 +127,6 @@ kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, boo
         KN_TRY(kn_schema_lines(&text, &request.n_text_bytes, input->schema, table->columns[column].name,
                                &table->columns[column], true, err));
         if (text != NULL) request.spec = "the labels of the schema";
-        else KN_TRY(kn_schema_check_groups(input->schema, table->columns[column].name, err));
     }
     request.text = text;
     status = kn_domain_build(out, &table->columns[column], table->source, table->n_rows, &request, err);

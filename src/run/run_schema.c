@@ -1,11 +1,12 @@
 /* One object: columns in the order of the released file, each with name, type, role, whether released cells are
  * missing; for generalized columns the form of a cell, and every label that occurs with what it means: the bounds of an
- * interval, the members of a set or of a label of a file, the rest of a mask. That is read from the text as
- * anybody reads it (hierarchy/released_cell.h), so the schema and the file cannot say two things.
+ * interval, the members of a set, of a label of a file or of a group made from the data, the rest of a mask. That is
+ * read from the text as anybody reads it (hierarchy/released_cell.h), so the schema and the file cannot say two things.
  *
  * The schema travels with the release, so it says nothing that the release does not. A label of a tree made from the
  * data is a part of somebody's value, and how many values are below it or how many levels the tree has tells of rows
- * that were removed: levels stand here where a file or the words of a SPEC fix them, numbers of values where a file
+ * that were removed: such a group has the members that released rows below it have (group_members.h), and levels stand
+ * here where a file or the words of a SPEC fix them, numbers of values where a file
  * does. */
 #include "run/run_schema.h"
 
@@ -13,6 +14,7 @@
 #include "base/json_writer.h"
 #include "hierarchy/released_cell.h"
 #include "hierarchy/bounds.h"
+#include "run/group_members.h"
 #include "sink/sink.h"
 #include "table/dates.h"
 
@@ -171,8 +173,45 @@ done:
     return status;
 }
 
-static kn_status put_meaning(kn_json *json, const kn_release *release, const kn_domain *domain, const char *label,
-                             size_t n, kn_error *err)
+static int by_bytes(const void *a, const void *b)
+{
+    const kn_bytes *x = a, *y = b;
+    const int order = memcmp(x->bytes, y->bytes, x->n < y->n ? x->n : y->n);
+    return order != 0 ? order : x->n < y->n ? -1 : x->n > y->n;
+}
+
+/* A group made from the data: the values of released rows below it, sorted, because where they stand in the tree may
+ * tell of other rows. */
+static kn_status put_group(kn_json *json, const kn_group_members *groups, const kn_domain *domain, uint32_t node,
+                           kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tree *tree = groups->tree;
+    kn_bytes *values = NULL;
+    size_t n = 0;
+    bool has_missing = false;
+    if (node == tree->root) {
+        kn_json_bool(json, "any", true);
+        goto done;
+    }
+    KN_NEW(values, tree->last[node] - tree->first[node] + (size_t)1);
+    for (uint32_t code = tree->first[node]; code <= tree->last[node]; code++) {
+        if (!kn_group_has(groups, node, code)) continue;
+        if (code == domain->missing) has_missing = true;
+        else values[n].bytes = kn_tree_label(tree, code, &values[n].n), n++;
+    }
+    if (n > 1) qsort(values, n, sizeof *values, by_bytes);
+    kn_json_array(json, "members");
+    for (size_t i = 0; i < n; i++) kn_json_bytes(json, NULL, values[i].bytes, values[i].n);
+    if (has_missing) kn_json_null(json, NULL);
+    kn_json_end(json);
+done:
+    kn_free(values);
+    return status;
+}
+
+static kn_status put_meaning(kn_json *json, const kn_release *release, const kn_domain *domain,
+                             const kn_group_members *groups, const char *label, size_t n, kn_error *err)
 {
     kn_status status = KN_OK;
     const bool is_words = domain->naming == KN_NAMES_ENDS && domain->column->type == KN_TYPE_TEXT;
@@ -190,6 +229,11 @@ static kn_status put_meaning(kn_json *json, const kn_release *release, const kn_
         goto done;
     }
     kn_released_cell_read(&cell, &reading, label, n);
+    const uint32_t group = cell.kind != KN_CELL_ANY ? kn_group_named(groups, label, n) : KN_NONE;
+    if (group != KN_NONE) {
+        KN_TRY(put_group(json, groups, domain, group, err));
+        goto done;
+    }
     if (cell.kind == KN_CELL_LABEL) {
         KN_TRY(put_node(json, release, domain, kn_tree_find(domain->tree, label, n), err));
         goto done;
@@ -220,8 +264,8 @@ static void put_label_text(kn_json *json, const kn_request *request, const char 
     kn_buffer_free(&text);
 }
 
-static kn_status put_label(kn_json *json, const kn_release *release, const kn_domain *domain, uint32_t node,
-                           const kn_request *request, kn_error *err)
+static kn_status put_label(kn_json *json, const kn_release *release, const kn_domain *domain,
+                           const kn_group_members *groups, uint32_t node, const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tree *tree = domain->tree;
@@ -234,15 +278,15 @@ static kn_status put_label(kn_json *json, const kn_release *release, const kn_do
     if (is_node && domain->origin != KN_FROM_DATA) kn_json_count(json, "level", tree->level[node]);
     if (is_node && domain->origin == KN_FROM_FILE)
         kn_json_count(json, "values", tree->last[node] - tree->first[node] + 1);
-    KN_TRY(put_meaning(json, release, domain, label, n, err));
+    KN_TRY(put_meaning(json, release, domain, groups, label, n, err));
     kn_json_end(json);
 done:
     return status;
 }
 
 /* What released cells say besides a value itself: inner nodes, from the leaves towards the root. */
-static kn_status put_labels(kn_json *json, const kn_release *release, uint32_t q, const kn_request *request,
-                            kn_error *err)
+static kn_status put_labels(kn_json *json, const kn_release *release, uint32_t q, const kn_group_members *groups,
+                            const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_domain *domain = release->tuples->domains[q];
@@ -262,7 +306,7 @@ static kn_status put_labels(kn_json *json, const kn_release *release, uint32_t q
     }
     kn_json_array(json, "labels");
     for (uint32_t id = tree->n_leaves; id < n_labels; id++)
-        if (occurs[id]) KN_TRY(put_label(json, release, domain, id, request, err));
+        if (occurs[id]) KN_TRY(put_label(json, release, domain, groups, id, request, err));
     kn_json_end(json);
 done:
     kn_free(occurs);
@@ -298,8 +342,8 @@ done:
 }
 
 /* Sorted, because the order in which a search found its classes may tell of the order of the rows. */
-static kn_status put_cells(kn_json *json, const kn_release *release, uint32_t q, const kn_request *request,
-                           kn_error *err)
+static kn_status put_cells(kn_json *json, const kn_release *release, uint32_t q, const kn_group_members *groups,
+                           const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
     text_list list = {0};
@@ -310,7 +354,8 @@ static kn_status put_cells(kn_json *json, const kn_release *release, uint32_t q,
         if (i > 0 && strcmp(list.items[i], list.items[i - 1]) == 0) continue;
         kn_json_object(json, NULL);
         put_label_text(json, request, list.items[i], strlen(list.items[i]));
-        KN_TRY(put_meaning(json, release, release->tuples->domains[q], list.items[i], strlen(list.items[i]), err));
+        KN_TRY(
+            put_meaning(json, release, release->tuples->domains[q], groups, list.items[i], strlen(list.items[i]), err));
         kn_json_end(json);
     }
     kn_json_end(json);
@@ -356,6 +401,7 @@ static kn_status put_quasi(kn_json *json, const kn_release *release, uint32_t q,
 {
     kn_status status = KN_OK;
     static const char *const forms[] = {"label", "interval", "set"};
+    kn_group_members groups = {0};
     const kn_domain *domain = release->tuples->domains[q];
     kn_json_text(json, "cells", domain->subsets != NULL ? "label" : forms[domain->kind]);
     kn_json_bool(json, "generalized", generalized);
@@ -366,16 +412,18 @@ static kn_status put_quasi(kn_json *json, const kn_release *release, uint32_t q,
     if (kn_domain_top(domain) != NULL) kn_json_text(json, "top", kn_domain_top(domain));
     if (kn_domain_bottom(domain) != NULL) kn_json_text(json, "bottom", kn_domain_bottom(domain));
     if (kn_domain_round(domain) != NULL) kn_json_text(json, "round", kn_domain_round(domain));
+    KN_TRY(kn_group_members_find(&groups, release, q, err));
     if (domain->tree == NULL) {
-        KN_TRY(put_cells(json, release, q, request, err));
+        KN_TRY(put_cells(json, release, q, &groups, request, err));
         goto done;
     }
     if (domain->origin != KN_FROM_DATA) {
         kn_json_count(json, "levels", domain->tree->n_levels);
         if (release->levels != NULL) kn_json_count(json, "level", release->levels[q]);
     }
-    KN_TRY(put_labels(json, release, q, request, err));
+    KN_TRY(put_labels(json, release, q, &groups, request, err));
 done:
+    kn_group_members_free(&groups);
     return status;
 }
 

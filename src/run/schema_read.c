@@ -268,6 +268,7 @@ typedef struct nesting {
     kn_cell_reading reading;
     const kn_schema *schema;
     const char *name; /* of the column */
+    bool has_sets;    /* any set of few values, beside its groups */
 } nesting;
 
 static int by_size(const void *a, const void *b)
@@ -332,7 +333,7 @@ done:
     return status;
 }
 
-/* A value below it only people have who are not in the release, or it is a group of similar ones: see docs/cells.md. */
+/* A value below it only people have who are not in the release: see docs/cells.md. */
 static kn_status says_nothing(const kn_schema *schema, const char *name, const kn_yaml *label, kn_error *err)
 {
     return kn_error_set_at(err, KN_USAGE,
@@ -342,13 +343,20 @@ static kn_status says_nothing(const kn_schema *schema, const char *name, const k
                            schema->path, label->line, name, label_text(schema, label));
 }
 
+/* A set of values says itself what it means, beside groups too. */
+static bool is_set(const kn_schema *schema, const kn_yaml *label)
+{
+    const char *text = label_text(schema, label);
+    return text != NULL && text[0] == '{';
+}
+
 static kn_status gather_labels(nesting *nest, const kn_yaml *labels, kn_error *err)
 {
     kn_status status = KN_OK;
     nest->root = "*";
     for (const kn_yaml *label = labels; label != NULL; label = label->next) {
         schema_label found = {.node = label, .text = label_text(nest->schema, label)};
-        if (found.text == NULL) continue;
+        if (found.text == NULL || (nest->has_sets && is_set(nest->schema, label))) continue;
         if (is_true(label, "any") || strcmp(found.text, "*") == 0) {
             nest->root = found.text;
             continue;
@@ -502,19 +510,6 @@ done:
     return status;
 }
 
-/* Without a hierarchy a column has sets of values, and with `similar` the names of groups. */
-kn_status kn_schema_check_groups(const kn_schema *schema, const char *name, kn_error *err)
-{
-    const kn_yaml *column = schema != NULL ? find_column(schema, name, NULL) : NULL;
-    const kn_yaml *labels = column != NULL ? kn_yaml_find(column, "labels") : NULL;
-    const char *cells = text_of(column, "cells");
-    if (labels == NULL || cells == NULL || strcmp(cells, "set") != 0) return KN_OK;
-    for (const kn_yaml *label = labels->first; label != NULL; label = label->next)
-        if (label_text(schema, label) != NULL && kn_yaml_find(label, "members") == NULL)
-            return says_nothing(schema, name, label, err);
-    return KN_OK;
-}
-
 /* A set, an interval that is written as one, a mask: no hierarchy is needed. */
 static bool says_itself(const kn_schema *schema, const kn_yaml *label, kn_type type, bool masks)
 {
@@ -533,17 +528,18 @@ kn_status kn_schema_lines(char **text, size_t *n_bytes, const kn_schema *schema,
     kn_status status = KN_OK;
     const kn_yaml *column = schema != NULL ? find_column(schema, name, NULL) : NULL;
     const char *cells = text_of(column, "cells");
-    nesting nest = {.schema = schema, .name = name};
+    nesting nest = {.schema = schema, .name = name, .has_sets = cells != NULL && strcmp(cells, "set") == 0};
     kn_buffer lines = {0};
     char **texts = NULL;
     size_t n_texts = 0;
     *text = NULL;
     *n_bytes = 0;
-    if (cells == NULL || strcmp(cells, "label") != 0 || kn_yaml_find(column, "labels") == NULL) return KN_OK;
+    const bool is_known = cells != NULL && (strcmp(cells, "label") == 0 || nest.has_sets);
+    if (!is_known || kn_yaml_find(column, "labels") == NULL) return KN_OK;
     const kn_yaml *labels = kn_yaml_find(column, "labels")->first;
     bool needed = false;
     for (const kn_yaml *label = labels; label != NULL; label = label->next)
-        needed |= !says_itself(schema, label, values->type, masks);
+        needed |= !(nest.has_sets && is_set(schema, label)) && !says_itself(schema, label, values->type, masks);
     if (!needed) return KN_OK;
     nest.reading = (kn_cell_reading){.type = values->type, .leading_zeros = true, .words_are_values = true};
     KN_TRY(value_texts(&texts, &n_texts, values, err));
@@ -553,7 +549,8 @@ kn_status kn_schema_lines(char **text, size_t *n_bytes, const kn_schema *schema,
     nest.reading.form = (kn_date_form)(forms & ~(forms - 1)); /* the first that they all have */
     KN_TRY(gather_values(&nest, labels, texts, n_texts, err));
     KN_TRY(gather_labels(&nest, labels, err));
-    if (labels_nest(&nest)) {
+    if (nest.has_sets || labels_nest(&nest)) { /* groups nest */
+        if (nest.has_sets) kn_buffer_text(&lines, KN_MADE_FROM_DATA "\n");
         const size_t n_levels = set_levels(&nest);
         for (size_t v = 0; v < nest.values.n; v++) put_line(&lines, &nest, v, n_levels);
     } else {

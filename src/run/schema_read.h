@@ -25,10 +25,9 @@ void kn_schema_apply(kn_column_choice *choices, const char *const *names, uint32
 /* Whether the schema knows the column by its bounds; *max_included: in its intervals. */
 bool kn_schema_has_bounds(bool *max_included, const kn_schema *schema, const char *name);
 /* The labels of a column as the lines of a hierarchy file: what stands below them of the values that the schema lists
- * and of those of `values`. *text is NULL where all labels say by themselves what they mean; `masks`: 12** does not. */
+ * and of those of `values`. *text is NULL where all labels say by themselves what they mean; `masks`: 12** does not.
+ * KN_USAGE with the way out where the schema says nothing of a label. */
 kn_status kn_schema_lines(char **text, size_t *n_bytes, const kn_schema *schema, const char *name,
                           const kn_column *values, bool masks, kn_error *err);
-/* KN_USAGE with the way out where a set of the column is a name of which the schema says nothing. */
-kn_status kn_schema_check_groups(const kn_schema *schema, const char *name, kn_error *err);
 
 #endif

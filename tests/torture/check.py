@@ -7,7 +7,8 @@
     `measure` tells the losses that the run told; every command counts the classes that a reader of the file counts;
   - where levels or cuts are searched, the table as records with counts is released as the table is;
   - the recount (recount.py) agrees: models and their worst class, cells, copied columns, losses;
-  - a set, an interval or a mask made from the data names only values that released rows under that label have;
+  - a set, an interval or a mask made from the data names only values that released rows under that label have, and so
+    does the schema where it lists what a group made from the data holds;
   - what only people have who are not in the release stands in no output, and no cell of a column that does not leave does."""
 import collections
 import json
@@ -395,6 +396,21 @@ class Check:
             for row, i in zip(self.recount.released, self.recount.origin):
                 under[row[there]].add(self.recount.originals[i][at])
             self.check_labels(column, under, {row[at] for row in self.recount.originals})
+            self.check_groups(column, under)
+
+    def check_groups(self, column, under):
+        """The schema lists of a group what released rows in it have, and nothing else."""
+        told = next(told for told in json.loads(self.first.kept["schema"])["columns"] if told["name"] == column["name"])
+        nulls = {""} | set(self.option("null", "").split(","))
+        plain = lambda texts: {MISSING if text is None or text.strip(" \t") in nulls else
+                               number(text) if column["like"] == "number" and number(text) is not None else text for text in texts}
+        for label in told.get("labels", []) if told.get("made_from_data") else []:
+            if label["label"].startswith("{") or label["label"] == "*":
+                continue
+            listed = plain(label.get("members", []))
+            inside = [seen for cell, seen in under.items() if cell == label["label"] or (cell != "*" and plain(seen) <= listed)]
+            if not plain(under[label["label"]]) <= listed <= set().union(*map(plain, inside)):
+                self.complain("names", f"{label} of {column['name']}, where released rows have {under[label['label']]}")
 
     def check_labels(self, column, under, all_values):
         spec, name = column["options"].get("hierarchy", ""), column["name"]
