@@ -11,7 +11,7 @@ typedef enum kn_problem_kind {
     KN_PROBLEM_OTHER,
     KN_PROBLEM_NEW_COLUMN,     /* of the table, without a role */
     KN_PROBLEM_MISSING_COLUMN, /* named by a setting, but not in the table */
-    KN_PROBLEM_BAD_CELLS       /* that the declared type of their column does not fit */
+    KN_PROBLEM_BAD_CELLS       /* that the declared type of their column does not fit, or its hierarchy lacks */
 } kn_problem_kind;
 
 #define KN_PROBLEM_LINES 3 /* first places that are told */
@@ -21,7 +21,7 @@ typedef struct kn_problem {
     kn_error about;    /* the message and what it is about */
     char perhaps[256]; /* the new name of a missing column, "" where none is near */
     uint64_t n_cells;
-    unsigned long long lines[KN_PROBLEM_LINES]; /* of bad cells; 0: there are fewer */
+    unsigned long long lines[KN_PROBLEM_LINES]; /* of bad cells, the first of each value; 0: there are fewer */
 } kn_problem;
 
 typedef struct kn_problems {

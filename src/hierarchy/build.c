@@ -76,6 +76,24 @@ uint32_t kn_build_first_missing(char more[64], const kn_build *build, const uint
     return first;
 }
 
+kn_status kn_build_note_lacking(const kn_build *build, const uint32_t *found, const char *in, const char *advice,
+                                kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_column *column = build->column;
+    kn_lacking *lacking = build->request->lacking;
+    if (lacking == NULL) return KN_OK;
+    KN_NEW(lacking->spellings, column->n_spellings);
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        const uint32_t value = kn_column_value(column, s);
+        lacking->spellings[s] = value < build->n_present && found[value] == KN_NONE;
+    }
+    snprintf(lacking->in, sizeof lacking->in, "%s", in);
+    lacking->advice = advice;
+done:
+    return status;
+}
+
 kn_status kn_build_label(kn_build *build, const char *bytes, size_t n_bytes, kn_error *err)
 {
     return kn_paths_push_label(&build->paths, bytes, n_bytes, err);

@@ -5,6 +5,13 @@
 #include "base/files.h"
 #include "hierarchy/domain.h"
 
+/* Values of the data that its hierarchy does not have, for whoever lists all of them. */
+typedef struct kn_lacking {
+    bool *spellings;        /* of the column; NULL: the hierarchy has all; kn_free it */
+    char in[KN_FILE_BYTES]; /* "the hierarchy zip.csv" */
+    const char *advice;
+} kn_lacking;
+
 typedef struct kn_hierarchy_request {
     const char *spec; /* NULL: none given. "suppress", "intervals(5,10,20)", "mask(right)", "mask(left)",
                          "date(month,quarter,year)", "order(a<b<c)", "similar", "auto", ...; otherwise a file name */
@@ -23,8 +30,9 @@ typedef struct kn_hierarchy_request {
     bool withheld;    /* no value of the column is released, every cell is *; `spec` does not count */
     const kn_column *const *others; /* the other quasi-identifiers, for `similar` */
     uint32_t n_others;
-    const char *where; /* "policy.yaml:12:5", for what is wrong with the SPEC; NULL: it was no policy's */
-    kn_files *files;   /* of the run; may be NULL */
+    const char *where;   /* "policy.yaml:12:5", for what is wrong with the SPEC; NULL: it was no policy's */
+    kn_files *files;     /* of the run; may be NULL */
+    kn_lacking *lacking; /* filled where that is what fails; NULL: the first one is enough */
 } kn_hierarchy_request;
 
 /* The SPECs, for help and `kanon list hierarchies`. */

@@ -201,6 +201,9 @@ uint32_t kn_column_find_text(const kn_column *column, const char *bytes, size_t 
 /* The spelling that stands first in the data among those whose value has KN_NONE in found[value], or KN_NONE when every
  * value was found. `more` tells of further such values (" (nor are 3 more values)"), or is "". */
 uint32_t kn_build_first_missing(char more[64], const kn_build *build, const uint32_t *found);
+/* All of them, where the request asks for them. */
+kn_status kn_build_note_lacking(const kn_build *build, const uint32_t *found, const char *in, const char *advice,
+                                kn_error *err);
 
 /* `{a|b}`, or `a..b` of two members, escaped as kn_cell_text says and equal to no value of a text column. A member m is
  * spelled spelling_of[m]. */

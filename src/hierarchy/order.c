@@ -63,6 +63,8 @@ static kn_status rank_values(uint32_t *rank, const kn_build *build, const kn_pat
     if (first == KN_NONE) return KN_OK;
     size_t n;
     const char *bytes = kn_column_bytes(column, first, &n);
+    const kn_status status = kn_build_note_lacking(build, rank, list->name, "list every value of the data", err);
+    if (status != KN_OK) return status;
     return kn_error_set_at(
         err, KN_INPUT, KN_PLACE(.file = build->data_name, .line = column->first_line[first], .column = column->name),
         "%s, line %llu, column %s: %s is not in %s%s; list every value of the data", build->data_name,

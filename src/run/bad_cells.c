@@ -41,15 +41,46 @@ static uint32_t column_of(kn_input *input, const kn_error *about)
     return found;
 }
 
-/* The cell of the column that stands first behind line `after`. */
-static uint32_t next_bad(const kn_column *column, unsigned long long after)
+/* The spelling that stands first behind line `after`. */
+static uint32_t next_bad(const kn_column *column, const bool *is_bad, unsigned long long after)
 {
     uint32_t found = KN_NONE;
     for (uint32_t s = 0; s < column->n_spellings; s++)
-        if (column->is_invalid[s] && column->first_line[s] > after &&
+        if (is_bad[s] && column->first_line[s] > after &&
             (found == KN_NONE || column->first_line[s] < column->first_line[found]))
             found = s;
     return found;
+}
+
+/* How many cells have one of the spellings, and the first places; a value that stands there again has its number. */
+static kn_status find_cells(kn_problem *out, kn_buffer *places, const kn_input *input, const kn_column *column,
+                            const bool *is_bad, uint32_t n_rows, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint64_t *rows = NULL;
+    uint32_t n_values = 0;
+    char shown[KN_SHOWN_BYTES];
+    unsigned long long line = 0;
+    KN_TRY(kn_column_spelling_rows(&rows, column, n_rows, err));
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        out->n_cells += is_bad[s] ? rows[s] : 0;
+        n_values += is_bad[s];
+    }
+    for (uint32_t i = 0; i < KN_PROBLEM_LINES && i < n_values; i++) {
+        const uint32_t s = next_bad(column, is_bad, line);
+        size_t n;
+        if (s == KN_NONE) break; /* two on one line of a quoted cell */
+        const char *bytes = kn_column_bytes(column, s, &n);
+        out->lines[i] = line = column->first_line[s];
+        kn_buffer_printf(places, "%sline %llu", i > 0 ? ", " : "", line);
+        if (!input->redact) kn_buffer_printf(places, " %s", kn_value_shown(shown, bytes, n, false));
+        if (rows[s] > 1) kn_buffer_printf(places, " (%llu cells)", (unsigned long long)rows[s]);
+    }
+    if (n_values > KN_PROBLEM_LINES) kn_buffer_text(places, ", ...");
+    if (places->failed) KN_FAIL(KN_RESOURCES, "out of memory");
+done:
+    kn_free(rows);
+    return status;
 }
 
 static kn_status note_column(kn_input *input, const kn_table *table, const kn_column *column, kn_error *err)
@@ -57,26 +88,7 @@ static kn_status note_column(kn_input *input, const kn_table *table, const kn_co
     kn_status status = KN_OK;
     kn_problem problem = {.kind = KN_PROBLEM_BAD_CELLS};
     kn_buffer places = {0};
-    uint64_t *rows = NULL;
-    uint32_t n_values = 0;
-    char shown[KN_SHOWN_BYTES];
-    unsigned long long line = 0;
-    KN_TRY(kn_column_spelling_rows(&rows, column, table->n_rows, err));
-    for (uint32_t s = 0; s < column->n_spellings; s++) {
-        problem.n_cells += column->is_invalid[s] ? rows[s] : 0;
-        n_values += column->is_invalid[s];
-    }
-    for (uint32_t i = 0; i < KN_PROBLEM_LINES && i < n_values; i++) {
-        const uint32_t s = next_bad(column, line);
-        size_t n;
-        if (s == KN_NONE) break; /* two on one line of a quoted cell */
-        const char *bytes = kn_column_bytes(column, s, &n);
-        problem.lines[i] = line = column->first_line[s];
-        kn_buffer_printf(&places, "%sline %llu", i > 0 ? ", " : "", line);
-        if (!input->redact) kn_buffer_printf(&places, " %s", kn_value_shown(shown, bytes, n, false));
-    }
-    if (n_values > KN_PROBLEM_LINES) kn_buffer_text(&places, ", ...");
-    if (places.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_TRY(find_cells(&problem, &places, input, column, column->is_invalid, table->n_rows, err));
     kn_error_set_at(&problem.about, KN_INPUT,
                     KN_PLACE(.file = table->source, .line = problem.lines[0], .column = column->name, .option = "type"),
                     "%s: column '%s': %llu cell%s not of the type %s: %s; correct the data, give the column another "
@@ -86,7 +98,24 @@ static kn_status note_column(kn_input *input, const kn_table *table, const kn_co
     KN_TRY(kn_problem_add(input->problems, &problem, err));
 done:
     kn_buffer_free(&places);
-    kn_free(rows);
+    return status;
+}
+
+kn_status kn_lacking_cells_note(kn_input *input, const kn_column *column, const kn_lacking *lacking, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const char *source = input->table->source;
+    kn_problem problem = {.kind = KN_PROBLEM_BAD_CELLS};
+    kn_buffer places = {0};
+    KN_TRY(find_cells(&problem, &places, input, column, lacking->spellings, input->table->n_rows, err));
+    kn_error_set_at(&problem.about, KN_INPUT,
+                    KN_PLACE(.file = source, .line = problem.lines[0], .column = column->name, .option = "hierarchy"),
+                    "%s: column '%s': %llu cell%s not in %s: %s; %s", source, column->name,
+                    (unsigned long long)problem.n_cells, problem.n_cells == 1 ? " is" : "s are", lacking->in,
+                    places.bytes, lacking->advice);
+    KN_TRY(kn_problem_add(input->problems, &problem, err));
+done:
+    kn_buffer_free(&places);
     return status;
 }
 

@@ -87,6 +87,12 @@ static void say_where(kn_error *err, const kn_input *input, const char *column)
 
 kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, bool must_be_tree, kn_error *err)
 {
+    return kn_input_domain_or_lacking(out, NULL, input, column, must_be_tree, err);
+}
+
+kn_status kn_input_domain_or_lacking(kn_domain **out, kn_lacking *lacking, kn_input *input, uint32_t column,
+                                     bool must_be_tree, kn_error *err)
+{
     kn_status status = KN_OK;
     const kn_table *table = input->table;
     const kn_column_choice *choice = &input->choices[column];
@@ -108,6 +114,7 @@ kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, boo
         .round = is_quasi ? choice->round : NULL,
         .withheld = input->withheld != NULL && input->withheld[column],
         .files = input->files,
+        .lacking = lacking,
     };
     char *text = NULL;
     const kn_column **others = NULL;

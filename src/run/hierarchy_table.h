@@ -11,6 +11,9 @@ kn_status kn_hierarchy_table(char **text, size_t *n_bytes, kn_input *input, cons
 /* The domain of a column as its choice says; the hierarchy may be a table in memory. A sensitive column's is the tree
  * that distances are measured in. */
 kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, bool must_be_tree, kn_error *err);
+/* The same; where the hierarchy lacks values of the data, *lacking has all of them (kn_free its spellings). */
+kn_status kn_input_domain_or_lacking(kn_domain **out, kn_lacking *lacking, kn_input *input, uint32_t column,
+                                     bool must_be_tree, kn_error *err);
 /* The other quasi-identifiers: what similar values of the column are found by. kn_free *out. */
 kn_status kn_input_others(const kn_column ***out, uint32_t *n, const kn_input *input, uint32_t column, kn_error *err);
 /* kn_tree_read of a file or a table in memory. */

@@ -3,6 +3,7 @@
  * how large the search is, and roughly what it will cost. */
 #include "base/json_writer.h"
 #include "hierarchy/build.h"
+#include "run/bad_cells.h"
 #include "run/copies.h"
 #include "run/expected.h"
 #include "run/people.h"
@@ -34,6 +35,7 @@ static kn_status hierarchies_check(checking *about, bool must_be_tree, kn_error 
     kn_status status = KN_OK;
     kn_input *input = about->input;
     kn_domain *domain = NULL;
+    kn_lacking lacking = {0};
     about->n_nodes = 1;
     for (uint32_t c = 0; c < input->table->n_columns; c++) {
         const kn_column *column = &input->table->columns[c];
@@ -41,9 +43,14 @@ static kn_status hierarchies_check(checking *about, bool must_be_tree, kn_error 
         const size_t n_before = about->problems.items.n;
         if (column->role != KN_ROLE_QUASI && !(column->role == KN_ROLE_SENSITIVE && choice->hierarchy != NULL))
             continue;
-        status = kn_input_domain(&domain, input, c, must_be_tree, err);
+        status = kn_input_domain_or_lacking(&domain, &lacking, input, c, must_be_tree, err);
         kn_error_about(err, status, KN_PLACE(.column = column->name));
-        KN_TRY(kn_problem_note(&about->problems, status, err));
+        if (status == KN_INPUT && lacking.spellings != NULL) {
+            *err = (kn_error){0};
+            KN_TRY(kn_lacking_cells_note(input, column, &lacking, err));
+        } else KN_TRY(kn_problem_note(&about->problems, status, err));
+        kn_free(lacking.spellings);
+        lacking.spellings = NULL;
         if (about->problems.items.n > n_before) {
             choice->hierarchy = column->role == KN_ROLE_QUASI ? "suppress" : NULL;
             choice->hierarchy_folder = choice->hierarchy_where = NULL;
@@ -59,6 +66,7 @@ static kn_status hierarchies_check(checking *about, bool must_be_tree, kn_error 
         domain = NULL;
     }
 done:
+    kn_free(lacking.spellings);
     kn_domain_free(domain);
     return status;
 }
