@@ -80,8 +80,10 @@ kn_status kn_input_thresholds(kn_input *input, kn_error *err);
 kn_status kn_input_cells(kn_input *input, kn_error *err);
 /* What --output says of the release's form. */
 kn_file_kind kn_output_kind(const kn_request *request);
-/* Warns of sensitive columns that no model protects and of columns with too many values to group. */
+/* Warns of sensitive columns that no model protects, of columns with too many values to group, and of hierarchies that
+ * found nothing to go by. */
 void kn_input_warn(kn_input *input);
+void kn_input_warn_hierarchy(kn_input *input, const kn_domain *domain, const char *spec, uint32_t n_others);
 
 /* --fold-sensitive: sensitive values that differ by case or blanks become one; without it, a warning where there are
  * such values. After kn_input_read, which does it itself, or another reading. */

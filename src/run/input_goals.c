@@ -107,11 +107,57 @@ static void warn_of_ungrouped(kn_input *input, const kn_domain *domain)
                              kn_piece_number("%u", column->n_values), kn_piece_number("%u", KN_MOST_SIMILAR)));
 }
 
+/* `similar` by itself. Where `auto` pools rare values nobody asked for similar ones. */
+static void warn_of_similar(kn_input *input, const kn_domain *domain, const char *name)
+{
+    const bool has_groups = domain->n_codes > KN_SMALL_SET && domain->n_codes <= KN_MOST_SIMILAR;
+    if (has_groups) kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_SIMILAR_ALONE, kn_piece_text(name)));
+}
+
+/* A classification that does not know more than a tenth of the cells, or of the values and more than `auto` lets pass
+ * as slips of the pen: the column probably holds something else, or in other words. */
+static void warn_of_unclassified(kn_input *input, const kn_domain *domain, const char *name)
+{
+    static const double most = 0.1, most_slips = 0.01;
+    const kn_tree *tree = domain->tree;
+    const uint32_t other = tree != NULL ? kn_tree_find(tree, "other", strlen("other")) : KN_NONE;
+    uint64_t n_rows = 0, n_other_rows = 0;
+    uint32_t n_values = 0, n_other = 0;
+    if (other == KN_NONE) return;
+    for (uint32_t code = 0; code < domain->n_codes; code++) {
+        const bool is_other = code >= tree->first[other] && code <= tree->last[other];
+        if (code == domain->missing) continue;
+        n_values++;
+        n_other += is_other;
+        n_rows += kn_domain_seen_rows(domain, code);
+        n_other_rows += is_other ? kn_domain_seen_rows(domain, code) : 0;
+    }
+    const double share = n_rows > 0 ? (double)n_other_rows / (double)n_rows : 0;
+    if (share <= most && (n_other <= most * n_values || share <= most_slips)) return;
+    kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_UNCLASSIFIED, kn_piece_text(name),
+                                               kn_piece_text(domain->class_name), kn_piece_number("%u", n_other),
+                                               kn_piece_number("%u", n_values), kn_piece_number("%.2g", share)));
+}
+
+void kn_input_warn_hierarchy(kn_input *input, const kn_domain *domain, const char *spec, uint32_t n_others)
+{
+    const kn_column *column = domain->column;
+    char shown[KN_SHOWN_BYTES];
+    const char *name = kn_settings_column_shown(shown, input->request->settings, column->name,
+                                                (uint32_t)(column - input->table->columns));
+    if (spec != NULL && strcmp(spec, "similar") == 0 && n_others == 0) warn_of_similar(input, domain, name);
+    if (domain->class_name != NULL) warn_of_unclassified(input, domain, name);
+}
+
 void kn_input_warn(kn_input *input)
 {
     if (input->table->n_rows == 0) kn_sentences_add(&input->warnings, kn_said(KN_SAY_EMPTY_TABLE));
     if (input->n_qis == 0) kn_sentences_add(&input->warnings, kn_said(KN_SAY_NO_QUASI_IDENTIFIERS));
-    for (uint32_t q = 0; q < input->n_qis; q++) warn_of_ungrouped(input, input->domains[q]);
+    for (uint32_t q = 0; q < input->n_qis; q++) {
+        const size_t c = (size_t)(input->domains[q]->column - input->table->columns);
+        warn_of_ungrouped(input, input->domains[q]);
+        kn_input_warn_hierarchy(input, input->domains[q], input->choices[c].hierarchy, input->n_qis - 1);
+    }
     for (uint32_t s = 0; s < input->tuples->n_table_sensitive; s++) {
         const char *name = input->tuples->sensitive[s].column->name;
         if (!is_protected(input, name))

@@ -61,6 +61,21 @@ static kn_status check(char **text, tree_run *r, uint32_t *n_lacking, kn_error *
                               r->column != NULL ? r->input->table->n_rows : 0, &r->tree, err);
 }
 
+/* What a SPEC made of the column is looked at before it becomes a file. */
+static kn_status warn_of_spec(tree_run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_domain *domain = NULL;
+    const char *spec = r->tree.spec;
+    if (r->column == NULL || r->lines != NULL) goto done;
+    if (strcmp(spec, "similar") != 0 && !kn_hierarchy_is_class(spec)) goto done;
+    KN_TRY(kn_domain_build(&domain, r->column, r->input->table->source, r->input->table->n_rows, &r->tree, err));
+    kn_input_warn_hierarchy(r->input, domain, spec, r->tree.n_others);
+done:
+    kn_domain_free(domain);
+    return status;
+}
+
 static kn_status show(char **text, tree_run *r, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -117,6 +132,7 @@ kn_status kn_job_hierarchy(kn_result **out, const kn_request *request, kn_error 
     else if (strcmp(what, "show") == 0) KN_TRY(show(&result->text, &r, err));
     else if (strcmp(what, "rectify") == 0) KN_TRY(rectify(&result->text, &r, err));
     else KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "what"), "hierarchy make, check, show or rectify, not '%.40s'", what);
+    if (strcmp(what, "check") != 0) KN_TRY(warn_of_spec(&r, err));
     KN_TRY(kn_targets_text(r.input->targets, "output", result->text, err));
     KN_TRY(kn_input_deliver(r.input, result, err));
     if (request->output != NULL) {
