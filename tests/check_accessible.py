@@ -136,6 +136,27 @@ def survey(kanon, folder):
     return folder / "survey.html"
 
 
+def bank(kanon, folder):
+    """What `profile` makes of 22 columns: five models, a class of each in eighteen columns, protected values."""
+    names = ["checking-account", "duration", "purpose", "savings-account", "employment-since", "installment-rate", "residence-since",
+             "property", "age", "other-installment", "housing", "job", "people-provide-maintenance-for", "telephone", "foreign-worker",
+             "sex", "marital-status", "class-label"]
+    values = ["no account of any kind", "below 200 DM", "200 DM and more", "unknown / no property", "skilled employee / official"]
+    with open(folder / "bank.csv", "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(names + ["credit-history", "credit-amount", "other-debtors", "existing-credits"])
+        for row in range(600):
+            table.writerow([(row * 7 + row // (c + 1)) % (3 + c % 5) if c % 3 else values[(row // (c + 2) + row) % (2 + c % 4)]
+                            for c in range(18)] + ["abcd"[row % 4], row % 97, "xyz"[row // 2 % 3], row // 3 % 4])
+    models = ["alpha-k:column=credit-history,alpha=0.5,values=a|b", "t-closeness:column=credit-amount,distance=ordered,t=0.4",
+              "alpha-k:column=other-debtors,alpha=0.6,values=x", "alpha-k:column=existing-credits,alpha=0.6,values=2|3"]
+    subprocess.run([kanon, "anonymize", "bank.csv", "-k", "5", "--qi", ",".join(names), "--sensitive",
+                    "credit-history,credit-amount,other-debtors,existing-credits", *[word for model in models for word in ("--model", model)],
+                    "--algorithm", "mondrian", "-o", "release.csv", "-q", "--report", "bank.html"], cwd=folder, check=True,
+                   stderr=subprocess.DEVNULL)
+    return folder / "bank.html"
+
+
 def reports(kanon, generate, folder):
     roles = ["--qi", "age,sex,marital_status,education", "--sensitive", "diagnosis", "--unlisted", "drop"]
     trees = ["--hierarchy", "age=intervals(5,10,20)", "--hierarchy", "education=education.csv", "--hierarchy",
@@ -161,6 +182,7 @@ def reports(kanon, generate, folder):
         subprocess.run([kanon, *jobs["wide"], "--codebook", name + ".html", "--language", language, "-q"], cwd=folder, check=True)
         yield name, folder / (name + ".html")
     yield "survey", survey(kanon, folder)
+    yield "bank", bank(kanon, folder)
     for count in (3, len(NAMES)):  # short names stand left of their bars
         yield from named(kanon, folder, NAMES[:count], f"{count} names")
 
@@ -235,6 +257,20 @@ def letters(text):
     return re.sub(r"\s+", "", text)
 
 
+def signature_problems(texts, html_text):
+    """The block to sign stands below something else, and its hash and all its lines are on its page."""
+    block = html.unescape(re.sub(r"<[^>]*>", "", html_text.split('id="sign">')[1].split("</section>")[0]))
+    heading, hashed = letters(block.strip().splitlines()[0]), re.search(r"[0-9a-f]{64}", block)
+    on = [text for text in texts if heading + letters(block.strip().splitlines()[1])[:40] in text]
+    if len(on) != 1 or on[0].startswith(heading):
+        return ["the signature stands alone on its page, or on none"]
+    below = on[0].split(heading)[-1]
+    if hashed is None or hashed.group() not in below:
+        return ["no hash beside the signature"]
+    missing = [line for line in block.strip().splitlines()[2:] if line.strip() and letters(line) not in below]
+    return [f"not beside the signature: {missing}"] if missing else []
+
+
 def print_problems(chromium, page, size, folder, signed):
     margin, problems = 15 / 25.4 * 72, []
     pages = printed(chromium, page, size, folder)
@@ -244,9 +280,9 @@ def print_problems(chromium, page, size, folder, signed):
         outside = [word for low, high, word in words if low < margin - 2 or high > width - margin + 2]
         if outside:
             problems.append(f"page {number}: outside the margins: {outside[:5]}")
-    # Lines of neighbouring cells may stand between those of one; its words are all there in any case.
+    # Lines of neighbouring cells may stand between those of one; its words, and what a hyphen parts, are all there in any case.
     missing = [text for text in Cells(page).texts
-               if letters(text) not in everything and any(word not in everything for word in text.split())]
+               if letters(text) not in everything and any(word not in everything for word in text.replace("-", "- ").split())]
     if missing:
         problems.append(f"not on paper: {missing[:5]}")
     if signed:
@@ -258,14 +294,15 @@ def print_problems(chromium, page, size, folder, signed):
                 r'<p class="verdict[^"]*">([^<]*)', html_text):
             if letters(html.unescape(what)) not in texts[0]:
                 problems.append(f"not on the first page: {what}")
+        problems += signature_problems(texts, html_text)
         if "--" in re.sub(r"<[^>]*>", "", html_text.split('class="appendix"')[0].split("</style>")[1]):
             problems.append("a flag in what is to be signed")
     return problems
 
 
 def check_print(chromium, made, folder):
-    jobs = [(title, page, size) for title, page in made for size in ("A4", "Letter") if title in ("wide", "german", "risk", "codebook", "survey")]
-    signed = {"wide": "Appendix", "german": "Anhang", "survey": "Appendix"}
+    jobs = [(title, page, size) for title, page in made for size in ("A4", "Letter") if title in ("wide", "german", "risk", "codebook", "survey", "bank")]
+    signed = {"wide": "Appendix", "german": "Anhang", "survey": "Appendix", "bank": "Appendix"}
     results = []
     for title, page, size in jobs:
         problems = print_problems(chromium, page, size, folder, signed.get(title))

@@ -120,14 +120,23 @@ static void say_piece(kn_buffer *out, const char *piece, char kind, const kn_cat
     if (isolate) kn_buffer_text(out, KN_ISOLATE_END);
 }
 
+/* NULL: the English text. */
+static const char *text_of(const kn_catalogue *catalogue, size_t id)
+{
+    for (; catalogue != NULL; catalogue = catalogue->rest)
+        if (catalogue->texts != NULL && catalogue->texts[id] != NULL) return catalogue->texts[id];
+    return NULL;
+}
+
 static const char *say(kn_buffer *out, const char *sentences, const kn_catalogue *catalogue, bool *is_one)
 {
     const char *pieces[MAX_PIECES], *end;
     char kinds[MAX_PIECES];
     size_t id = id_of(sentences), next = 0, n_word;
     end = find_pieces(pieces, kinds, sentences);
-    const bool is_english = catalogue == NULL || catalogue->texts == NULL;
-    for (const char *at = is_english ? english[id] : catalogue->texts[id]; *at != '\0';) {
+    const char *own = text_of(catalogue, id);
+    const bool is_english = own == NULL;
+    for (const char *at = is_english ? english[id] : own; *at != '\0';) {
         if (*at == '[') {
             const char *word = kn_word_for(&n_word, &at, *is_one);
             kn_buffer_append(out, word, n_word);

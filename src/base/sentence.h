@@ -53,9 +53,10 @@ void kn_sentences_add(kn_buffer *list, kn_buffer sentence);
 void kn_sentence_join(kn_buffer *first, kn_buffer more);
 
 typedef struct kn_catalogue {
-    const char *const *texts; /* by id, %1, %2, ... for the arguments; NULL: the English ones */
-    char decimal;             /* what stands for the point in a number */
-    bool isolates;            /* for a page: words of the user that run from right to left are isolated */
+    const char *const *texts;        /* by id, %1, %2, ... for the arguments; NULL: the English ones */
+    char decimal;                    /* what stands for the point in a number */
+    bool isolates;                   /* for a page: words of the user that run from right to left are isolated */
+    const struct kn_catalogue *rest; /* whose texts are said where this has none of an id; NULL: the English ones */
 } kn_catalogue;
 
 const char *kn_sentence_english(kn_say id);

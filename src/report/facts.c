@@ -37,6 +37,13 @@ static kn_status params_text(char **out, const kn_args *args, bool is_public, kn
     return kn_buffer_finish(out, &text, err);
 }
 
+static bool names_values(const kn_args *args)
+{
+    for (size_t i = 0; i < args->n; i++)
+        if (args->params[i].is_data && args->values[i].given) return true;
+    return false;
+}
+
 static const char *column_of(const kn_args *args)
 {
     for (size_t i = 0; i < args->n; i++)
@@ -55,6 +62,7 @@ static kn_status judge_models(kn_facts *facts, const kn_models *models, kn_pool 
         const kn_model *model = &models->items[m];
         kn_model_fact *fact = &facts->models[facts->n_models++];
         *fact = (kn_model_fact){.name = model->type->name,
+                                .hides_values = names_values(&model->args),
                                 .holds = findings[m].holds,
                                 .worst = findings[m].worst,
                                 .protects_values = (model->type->needs & KN_NEEDS_HISTOGRAM) != 0,

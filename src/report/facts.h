@@ -19,6 +19,7 @@ typedef struct kn_model_fact {
     const char *name;
     char *params;        /* "k=5", as asked */
     char *public_params; /* the same without values of the data, for JSON and reports */
+    bool hides_values;   /* some of `params` are values of the data */
     bool holds;
     double worst;         /* of all classes, the suppressed rows that stay included; NAN without classes */
     bool protects_values; /* says something of a sensitive column, more than a head count ... */

@@ -109,7 +109,7 @@ done:
 static void levels_cell(page *to, const kn_lattice_facts *lattice, size_t node)
 {
     uint32_t n_qis = lattice->tuples->n_qis;
-    page_raw(to, "<th scope=\"row\">");
+    page_raw(to, "<th scope=\"row\" class=\"t\">");
     for (uint32_t q = 0; q < n_qis; q++) {
         if (q > 0) page_raw(to, ", ");
         page_escaped(to, lattice->tuples->domains[q]->name);

@@ -368,5 +368,6 @@ void part_classes(page *to, const kn_report *report)
         }
         page_table_end(to);
     }
+    part_worst(to, report);
     page_section_end(to);
 }

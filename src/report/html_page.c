@@ -29,7 +29,8 @@ static const char style[] =
     "thead th{border-bottom:2px solid var(--line);color:var(--soft)}tbody th{font-weight:500}"
     ".n{text-align:right;font-variant-numeric:tabular-nums}td:last-child,th:last-child{padding-right:0}"
     /* names and cells may be of any length: they break rather than make a table wider than it has to be */
-    ".v{overflow-wrap:anywhere;min-width:6rem}.l,td.n{white-space:nowrap}caption{overflow-wrap:anywhere}"
+    ".v{overflow-wrap:anywhere;min-width:6rem}.l,.w,td.n,tbody "
+    "th:not(.v):not(.t){white-space:nowrap}caption{overflow-wrap:anywhere}"
     ".v code{background:#f1f3f6;padding:0 .2em;border-radius:.2em}"
     "code{font:.9em/1.4 ui-monospace,'Liberation Mono',monospace;overflow-wrap:anywhere}"
     "figure{margin:1rem 0}svg{display:block;width:100%;max-width:30rem;height:auto}"
@@ -50,11 +51,12 @@ static const char style[] =
     ".4rem;padding-top:.4rem}"
     "h3{margin:.6rem 0 .2rem}p,li{max-width:none;margin:.3rem 0}a{color:inherit;text-decoration:none}"
     "h2,h3,caption,thead{break-after:avoid}tr,figure,.verdict,.whole,[aria-labelledby=sign]{break-inside:avoid}"
+    "[aria-labelledby=sign]{break-before:avoid}"
     ".appendix{break-before:page}.scroll{overflow:visible;margin:.5rem 0}table{width:100%}"
     "th,td{overflow-wrap:break-word;padding:.12rem .5rem .12rem "
     "0}.v{min-width:0}.l{white-space:normal}svg{max-width:24rem}figure{margin:.5rem 0}"
     ".sign{gap:.5rem 2rem;margin-top:.5rem}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}"
-    "@page{margin:15mm}}";
+    "footer{margin-top:.5rem;padding:0;break-before:avoid}@page{margin:15mm}}";
 
 const char *page_text(const page *to, kn_text text) { return kn_text_get(to->language, to->unit, text); }
 
@@ -274,17 +276,22 @@ static void cell(page *to, const char *open, const char *text, const char *close
 
 void page_th(page *to, const char *text)
 {
-    enum { MOST_UNBROKEN = 20 }; /* a longer word breaks rather than fill a screen */
+    enum { MOST_UNBROKEN = 20 }; /* a longer word breaks rather than fill a screen, a shorter text stays on its line */
     size_t longest = 0;
     for (const char *at = text; *at != '\0'; at += strspn(at, " ")) {
         const size_t n = strcspn(at, " ");
         if (n > longest) longest = n;
         at += n;
     }
-    cell(to, longest > MOST_UNBROKEN ? "<th scope=\"row\" class=\"v\">" : "<th scope=\"row\">", text, "</th>");
+    cell(to,
+         longest > MOST_UNBROKEN        ? "<th scope=\"row\" class=\"v\">"
+         : strlen(text) > MOST_UNBROKEN ? "<th scope=\"row\" class=\"t\">"
+                                        : "<th scope=\"row\">",
+         text, "</th>");
 }
 
 void page_td(page *to, const char *text) { cell(to, "<td>", text, "</td>"); }
+void page_td_word(page *to, const char *text) { cell(to, "<td class=\"w\">", text, "</td>"); }
 void page_td_values(page *to, const char *text) { cell(to, "<td class=\"v\">", text, "</td>"); }
 void page_td_figure(page *to, const char *text) { cell(to, "<td class=\"n\">", text, "</td>"); }
 

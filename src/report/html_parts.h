@@ -8,6 +8,10 @@
 /* html_report.c */
 void part_asked(page *to, const kn_report *report);
 void part_guaranteed(page *to, const kn_report *report);
+void part_worst(page *to, const kn_report *report);
+/* html_promise.c: "alpha-k: income", and what that promises */
+void report_model_name(kn_buffer *out, const kn_facts *facts, const kn_model_fact *model);
+void report_promise(kn_buffer *out, const page *to, const kn_facts *facts, const kn_model_fact *model);
 /* html_loss.c */
 kn_status part_lost(page *to, const kn_report *report, kn_error *err);
 void part_optimum(page *to, const kn_report *report);
@@ -27,7 +31,7 @@ void part_sets(page *to, const kn_report *report);
 void part_words(page *to, const kn_report *report);
 void part_limits(page *to, const kn_report *report);
 void part_settings(page *to, const kn_report *report);
-void part_sign(page *to);
+void part_sign(page *to, const kn_report *report);
 /* The date and the files that a page is about; the released one and its hash may be NULL. */
 void part_origin(page *to, const kn_page_origin *origin, const char *release_file, const char *release_hash);
 void fact_row(page *to, kn_text name,

@@ -106,7 +106,7 @@ void part_asked(page *to, const kn_report *report)
         const kn_column *column = &facts->table->columns[c];
         page_row(to);
         page_th(to, column->name);
-        page_td(to, page_text(to, role_text(column->role)));
+        page_td_word(to, page_text(to, role_text(column->role)));
         page_td(to, column->codes != NULL ? page_text(to, type_text(column->type)) : "–");
         technique(to, report, column);
         page_row_end(to);
@@ -116,32 +116,83 @@ void part_asked(page *to, const kn_report *report)
     page_section_end(to);
 }
 
-static void models_table(page *to, const kn_facts *facts)
+/* Otherwise the command asked for it. */
+static bool is_from_policy(const kn_report *report, const kn_model_fact *model)
+{
+    for (size_t i = 0; i < report->n_settings; i++)
+        if (report->settings[i].params != NULL && report->settings[i].params == model->public_params)
+            return report->settings[i].where != NULL;
+    return false;
+}
+
+/* In words, without values of the data: which ones a model protects is for whoever wrote them down. */
+static void asked_cell(page *to, const kn_report *report, const kn_model_fact *model)
+{
+    kn_buffer text = {0};
+    report_promise(&text, to, report->facts, model);
+    page_raw(to, "<td class=\"v\">");
+    if (!text.failed) page_user(to, text.bytes);
+    if (model->hides_values) {
+        page_raw(to, "; ");
+        page_escaped(
+            to, page_text(to, is_from_policy(report, model) ? KN_TEXT_VALUES_OF_POLICY : KN_TEXT_VALUES_OF_COMMAND));
+    }
+    page_raw(to, "</td>");
+    to->out.failed |= text.failed;
+    kn_buffer_free(&text);
+}
+
+static void models_table(page *to, const kn_report *report)
 {
     static const kn_text headings[] = {KN_TEXT_MODEL, KN_TEXT_PARAMETERS, KN_TEXT_HOLDS, KN_TEXT_WORST};
+    const kn_facts *facts = report->facts;
     page_table(to, KN_TEXT_MODELS_CAPTION, NULL, NULL);
     page_head(to, headings, 4, 3);
     for (size_t m = 0; m < facts->n_models; m++) {
         const kn_model_fact *model = &facts->models[m];
         page_row(to);
         page_th(to, model->name);
-        page_td_values(to, model->public_params != NULL ? model->public_params : "");
-        page_td(to, page_text(to, model->holds ? KN_TEXT_YES : KN_TEXT_STATE_BROKEN));
+        asked_cell(to, report, model);
+        page_td_word(to, page_text(to, model->holds ? KN_TEXT_YES : KN_TEXT_STATE_BROKEN));
         page_td_figure(to, page_number(to, model->worst).text);
         page_row_end(to);
     }
     page_table_end(to);
 }
 
+static void finding(page *to, const kn_check *check, const kn_catalogue *catalogue)
+{
+    kn_buffer detail = {0};
+    kn_check_detail(&detail, check, catalogue);
+    if (detail.failed) to->out.failed = true;
+    else page_td_values(to, detail.bytes);
+    kn_buffer_free(&detail);
+}
+
+/* Models are called as the user calls them, with the column that tells those of one name apart. */
+static void check_name(page *to, const kn_facts *facts, size_t slot)
+{
+    kn_buffer name = {0};
+    const size_t m = slot - KN_SLOT_MODELS;
+    const bool is_model = slot >= KN_SLOT_MODELS && m < facts->n_models &&
+                          strcmp(facts->models[m].name, facts->verdict->checks[slot].name) == 0;
+    if (is_model) report_model_name(&name, facts, &facts->models[m]);
+    if (is_model) page_th(to, name.failed ? "" : name.bytes);
+    else if (slot >= KN_SLOT_MODELS) page_th(to, facts->verdict->checks[slot].name);
+    else page_th(to, page_text(to, (kn_text)(KN_TEXT_CHECK_TABLE + slot)));
+    to->out.failed |= name.failed;
+    kn_buffer_free(&name);
+}
+
+/* What was found of each class stands in the appendix: what is to be signed does not grow with the columns. */
 void part_guaranteed(page *to, const kn_report *report)
 {
     static const kn_text headings[] = {KN_TEXT_CHECK, KN_TEXT_RESULT, KN_TEXT_FINDING};
     static const kn_text states[] = {KN_TEXT_STATE_HOLDS, KN_TEXT_STATE_BROKEN, KN_TEXT_STATE_NOT_MADE};
     const kn_verdict *verdict = report->facts->verdict;
-    kn_buffer detail = {0};
     page_section(to, "guaranteed", KN_TEXT_GUARANTEED);
     page_say(to, "p", KN_TEXT_GUARANTEED_TEXT, NULL, NULL, NULL);
-    models_table(to, report->facts);
+    models_table(to, report);
     if (verdict == NULL) {
         page_say(to, "p", KN_TEXT_NOT_VERIFIED, NULL, NULL, NULL);
         page_section_end(to);
@@ -151,20 +202,30 @@ void part_guaranteed(page *to, const kn_report *report)
     page_table(to, KN_TEXT_CHECKS_CAPTION, NULL, NULL);
     page_head(to, headings, 3, 3);
     for (size_t i = 0; i < verdict->n_checks; i++) {
-        const kn_check *check = &verdict->checks[i];
         page_row(to);
-        /* models are called as the user calls them */
-        page_th(to, i < KN_SLOT_MODELS ? page_text(to, (kn_text)(KN_TEXT_CHECK_TABLE + i)) : check->name);
-        page_td(to, page_text(to, states[check->state]));
-        kn_buffer_clear(&detail);
-        kn_check_detail(&detail, check, kn_language_sentences(to->language));
-        if (detail.failed) to->out.failed = true;
-        else page_td_values(to, detail.bytes);
+        check_name(to, report->facts, i);
+        page_td_word(to, page_text(to, states[verdict->checks[i].state]));
+        finding(to, &verdict->checks[i], kn_language_brief(to->language));
         page_row_end(to);
     }
     page_table_end(to);
     page_section_end(to);
-    kn_buffer_free(&detail);
+}
+
+void part_worst(page *to, const kn_report *report)
+{
+    static const kn_text headings[] = {KN_TEXT_CHECK, KN_TEXT_FINDING};
+    const kn_verdict *verdict = report->facts->verdict;
+    if (verdict == NULL || report->redact || verdict->n_checks <= KN_SLOT_MODELS) return;
+    page_table(to, KN_TEXT_WORST_CAPTION, NULL, NULL);
+    page_head(to, headings, 2, 2);
+    for (size_t i = KN_SLOT_MODELS; i < verdict->n_checks; i++) {
+        page_row(to);
+        check_name(to, report->facts, i);
+        finding(to, &verdict->checks[i], kn_language_sentences(to->language));
+        page_row_end(to);
+    }
+    page_table_end(to);
 }
 
 /* "... (see --model)" and "...; --trim removes it" are for whoever runs the program, not for whoever signs. */
@@ -261,7 +322,7 @@ kn_status kn_report_html(char **out, const kn_report *report, kn_error *err)
     part_risk(&to, report);
     part_words(&to, report);
     part_limits(&to, report);
-    part_sign(&to);
+    part_sign(&to, report);
     page_raw(&to, "<div class=\"appendix\">\n");
     page_say(&to, "h2 id=\"appendix\"", KN_TEXT_APPENDIX, NULL, NULL, NULL);
     page_say(&to, "p", KN_TEXT_APPENDIX_TEXT, NULL, NULL, NULL);

@@ -244,7 +244,7 @@ static void column_sets(page *to, const kn_report *report)
         const kn_column_set *set = &report->sets->sets[top[i]];
         bool first = true;
         page_row(to);
-        page_raw(to, "<th scope=\"row\">");
+        page_raw(to, "<th scope=\"row\" class=\"t\">");
         for (uint32_t q = 0; q < tuples->n_qis; q++) {
             if (!(set->columns >> q & 1)) continue;
             if (!first) page_raw(to, ", ");
@@ -304,7 +304,7 @@ static void attack(page *to, const kn_report *report)
     for (uint32_t c = 0, s = 0; c < table->n_columns; c++) {
         if (table->columns[c].role != KN_ROLE_SENSITIVE) continue;
         page_row(to);
-        page_raw(to, "<th scope=\"row\">");
+        page_raw(to, "<th scope=\"row\" class=\"t\">");
         page_escaped(to, page_text(to, KN_TEXT_CERTAIN));
         page_raw(to, ": ");
         page_user(to, table->columns[c].name);

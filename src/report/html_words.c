@@ -9,9 +9,10 @@ static void names_list(kn_buffer *out, const kn_report *report, bool models)
 {
     const kn_facts *facts = report->facts;
     for (size_t m = 0; models && m < facts->n_models; m++)
-        if (facts->models[m].protects_values)
-            kn_buffer_printf(out, "%s%s (%s)", out->n > 0 ? ", " : "", facts->models[m].name,
-                             facts->models[m].public_params);
+        if (facts->models[m].protects_values) {
+            if (out->n > 0) kn_buffer_text(out, ", ");
+            report_model_name(out, facts, &facts->models[m]);
+        }
     for (uint32_t s = 0; !models && s < facts->tuples->n_table_sensitive; s++)
         if (!report_is_protected(report, s))
             kn_buffer_printf(out, "%s%s", out->n > 0 ? ", " : "", facts->tuples->sensitive[s].column->name);
@@ -70,7 +71,7 @@ void part_limits(page *to, const kn_report *report)
     page_raw(to, "</ul>\n");
     page_section_end(to);
     page_section(to, "limits", KN_TEXT_NOT_PROTECTED);
-    page_raw(to, "<ul>\n");
+    page_raw(to, "<ul class=\"whole\">\n");
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) page_say(to, "li", limits[i], NULL, NULL, NULL);
     page_raw(to, "</ul>\n");
     page_section_end(to);
@@ -152,12 +153,20 @@ void part_settings(page *to, const kn_report *report)
     page_section_end(to);
 }
 
-void part_sign(page *to)
+/* With the hash beside the signature: a page that is taken out of the report still names its file. */
+void part_sign(page *to, const kn_report *report)
 {
     static const kn_text lines[] = {KN_TEXT_SIGN_RECIPIENT, KN_TEXT_SIGN_CONDITIONS, KN_TEXT_SIGN_NAME,
                                     KN_TEXT_SIGN_DATE, KN_TEXT_SIGN_SIGNATURE};
     page_section(to, "sign", KN_TEXT_SIGN);
     page_say(to, "p", KN_TEXT_SIGN_TEXT, NULL, NULL, NULL);
+    if (report->release_hash[0] != '\0') {
+        page_table(to, KN_TEXT_SIGN_CAPTION, NULL, NULL);
+        page_raw(to, "<tbody class=\"facts\">\n");
+        fact_row(to, KN_TEXT_RELEASE_FILE, report->facts->output_name);
+        fact_row(to, KN_TEXT_RELEASE_HASH, report->release_hash);
+        page_table_end(to);
+    }
     page_raw(to, "<div class=\"sign\">\n");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) page_say(to, "div", lines[i], NULL, NULL, NULL);
     page_raw(to, "</div>\n");

@@ -51,6 +51,7 @@ void page_row(page *to);
 void page_row_end(page *to);
 void page_th(page *to, const char *text);        /* heading of a row */
 void page_td(page *to, const char *text);        /* text */
+void page_td_word(page *to, const char *text);   /* on one line */
 void page_td_values(page *to, const char *text); /* with released values, which may break anywhere on paper */
 void page_td_figure(page *to, const char *text); /* a figure, aligned right */
 /* What is only there in English, such as an error: marked as such in other languages. */

@@ -52,10 +52,22 @@ const char *kn_text_get(kn_language language, kn_unit unit, kn_text text)
     return unit == KN_UNIT_HOUSEHOLD && of_unit[text] != NULL ? of_unit[text] : texts[language][text];
 }
 
+static const kn_catalogue english = {NULL, '.', true, NULL}, german = {german_sentences, ',', true, NULL};
+
 const kn_catalogue *kn_language_sentences(kn_language language)
 {
-    static const kn_catalogue english = {NULL, '.', true}, german = {german_sentences, ',', true};
     return language == KN_LANGUAGE_DE ? &german : &english;
+}
+
+const kn_catalogue *kn_language_brief(kn_language language)
+{
+    static const char *const english_brief[KN_N_SENTENCES] = {
+        [KN_SAY_ASKED] = "%1", [KN_SAY_CLASS] = "class of %2, first on line %3"};
+    static const char *const german_brief[KN_N_SENTENCES] = {
+        [KN_SAY_ASKED] = "%1", [KN_SAY_CLASS] = "Klasse (%2, zuerst in Zeile %3)"};
+    static const kn_catalogue brief_english = {english_brief, '.', true, &english},
+                              brief_german = {german_brief, ',', true, &german};
+    return language == KN_LANGUAGE_DE ? &brief_german : &brief_english;
 }
 
 const char *kn_measure_text(kn_language language, const kn_measure *measure)

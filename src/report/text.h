@@ -160,6 +160,9 @@ typedef enum kn_text {
     KN_TEXT_PARAMETERS,
     KN_TEXT_WORST,
     KN_TEXT_HOLDS,
+    KN_TEXT_VALUES_OF_POLICY,
+    KN_TEXT_VALUES_OF_COMMAND,
+    KN_TEXT_WORST_CAPTION,
     KN_TEXT_CHECKED_TEXT,
     KN_TEXT_CHECKS_CAPTION,
     KN_TEXT_CHECK,
@@ -326,6 +329,7 @@ typedef enum kn_text {
     KN_TEXT_MEMORY,
     KN_TEXT_SIGN,
     KN_TEXT_SIGN_TEXT,
+    KN_TEXT_SIGN_CAPTION,
     KN_TEXT_SIGN_RECIPIENT,
     KN_TEXT_SIGN_CONDITIONS,
     KN_TEXT_SIGN_NAME,
@@ -368,6 +372,8 @@ typedef enum kn_text {
 const char *kn_text_get(kn_language language, kn_unit unit, kn_text text);
 /* What a language has for the sentences of other parts, on a page. */
 const kn_catalogue *kn_language_sentences(kn_language language);
+/* The same, but of a class its size and line without its cells, and of a check without what was asked. */
+const kn_catalogue *kn_language_brief(kn_language language);
 /* What a measure is about: its summary, or what the language has for it. */
 const char *kn_measure_text(kn_language language, const kn_measure *measure);
 /* What a model promises, with its parameters in braces; `variant` is one of the model's, or NULL. */

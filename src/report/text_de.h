@@ -115,7 +115,9 @@
         "Jedes Modell unten ist eine Bedingung an jede Klasse der Freigabe.",
     [KN_TEXT_MODELS_CAPTION] = "Geforderte Modelle und die schlechteste Klasse der Freigabe",
     [KN_TEXT_MODEL] = "Modell", [KN_TEXT_PARAMETERS] = "Gefordert", [KN_TEXT_WORST] = "Schlechteste Klasse",
-    [KN_TEXT_HOLDS] = "Gilt",
+    [KN_TEXT_HOLDS] = "Gilt", [KN_TEXT_VALUES_OF_POLICY] = "geschützt sind die Werte, die die Richtlinie nennt",
+    [KN_TEXT_VALUES_OF_COMMAND] = "geschützt sind die Werte, die der Aufruf nennt",
+    [KN_TEXT_WORST_CAPTION] = "Die schlechteste Klasse jedes Modells, wie die Auszählung sie fand",
     [KN_TEXT_CHECKED_TEXT] =
         "Nach dem Schreiben wurde die Datei von einem getrennten Teil des Programms, der keinen Code "
         "mit der Suche teilt, zurückgelesen und neu ausgezählt. Diese Prüfungen wurden gemacht:",
@@ -308,11 +310,12 @@
     [KN_TEXT_POLICY_HASH] = "SHA-256 der Richtlinie", [KN_TEXT_RELEASE_FILE] = "Freigegebene Datei",
     [KN_TEXT_RELEASE_HASH] = "SHA-256 der freigegebenen Datei", [KN_TEXT_TIME] = "Zeit",
     [KN_TEXT_TIME_VALUE] = "%s s, davon %s s Suche", [KN_TEXT_MEMORY] = "Speicher", [KN_TEXT_SIGN] = "Entscheidung",
-    [KN_TEXT_SIGN_TEXT] = "Auszufüllen von der Person, die die Freigabe verantwortet. Die Prüfsumme oben bindet diese "
-                          "Seite an genau eine Datei.",
-    [KN_TEXT_SIGN_RECIPIENT] = "Empfänger und Zweck", [KN_TEXT_SIGN_CONDITIONS] = "Auflagen",
-    [KN_TEXT_SIGN_NAME] = "Name und Funktion", [KN_TEXT_SIGN_DATE] = "Ort und Datum",
-    [KN_TEXT_SIGN_SIGNATURE] = "Unterschrift",
+    [KN_TEXT_SIGN_TEXT] =
+        "Auszufüllen von der Person, die die Freigabe verantwortet. Die Prüfsumme bindet diese Seite an "
+        "genau eine Datei.",
+    [KN_TEXT_SIGN_CAPTION] = "Worüber entschieden wird", [KN_TEXT_SIGN_RECIPIENT] = "Empfänger und Zweck",
+    [KN_TEXT_SIGN_CONDITIONS] = "Auflagen", [KN_TEXT_SIGN_NAME] = "Name und Funktion",
+    [KN_TEXT_SIGN_DATE] = "Ort und Datum", [KN_TEXT_SIGN_SIGNATURE] = "Unterschrift",
     [KN_TEXT_ATTACK_TEXT] = "Die Datei %s, die Namen enthält, wurde über die Quasi-Identifikatoren mit dieser Tabelle "
                             "verknüpft.",
     [KN_TEXT_ATTACK_CAPTION] = "Ein durchgeführter Angriff",

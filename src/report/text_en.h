@@ -107,6 +107,9 @@
         "is a condition on every class of the release.",
     [KN_TEXT_MODELS_CAPTION] = "Models asked for, and the worst class of the release", [KN_TEXT_MODEL] = "Model",
     [KN_TEXT_PARAMETERS] = "Asked", [KN_TEXT_WORST] = "Worst class", [KN_TEXT_HOLDS] = "Holds",
+    [KN_TEXT_VALUES_OF_POLICY] = "protected are the values that the policy names",
+    [KN_TEXT_VALUES_OF_COMMAND] = "protected are the values that the command names",
+    [KN_TEXT_WORST_CAPTION] = "The worst class of each model, as the recount found it",
     [KN_TEXT_CHECKED_TEXT] =
         "After the file was written it was read back and recounted by a separate part of the program "
         "that shares no code with the search. These checks were made:",
@@ -283,11 +286,11 @@
     [KN_TEXT_POLICY_HASH] = "SHA-256 of the policy", [KN_TEXT_RELEASE_FILE] = "Released file",
     [KN_TEXT_RELEASE_HASH] = "SHA-256 of the released file", [KN_TEXT_TIME] = "Time",
     [KN_TEXT_TIME_VALUE] = "%s s, of which %s s search", [KN_TEXT_MEMORY] = "Memory", [KN_TEXT_SIGN] = "Decision",
-    [KN_TEXT_SIGN_TEXT] = "To be filled in by the person who answers for the release. The hash above ties this page to "
-                          "one file.",
-    [KN_TEXT_SIGN_RECIPIENT] = "Recipient and purpose", [KN_TEXT_SIGN_CONDITIONS] = "Conditions",
-    [KN_TEXT_SIGN_NAME] = "Name and function", [KN_TEXT_SIGN_DATE] = "Place and date",
-    [KN_TEXT_SIGN_SIGNATURE] = "Signature",
+    [KN_TEXT_SIGN_TEXT] = "To be filled in by the person who answers for the release. The hash ties this page to one "
+                          "file.",
+    [KN_TEXT_SIGN_CAPTION] = "What is decided about", [KN_TEXT_SIGN_RECIPIENT] = "Recipient and purpose",
+    [KN_TEXT_SIGN_CONDITIONS] = "Conditions", [KN_TEXT_SIGN_NAME] = "Name and function",
+    [KN_TEXT_SIGN_DATE] = "Place and date", [KN_TEXT_SIGN_SIGNATURE] = "Signature",
     [KN_TEXT_ATTACK_TEXT] = "The file %s, which has names, was linked to this table on the quasi-identifiers.",
     [KN_TEXT_ATTACK_CAPTION] = "An attack that was carried out",
     [KN_TEXT_ATTACK_PERSONS] = "Persons in the file with names", [KN_TEXT_ATTACK_NOT_FOUND] = "fit no row",
