@@ -38,6 +38,20 @@ document.querySelectorAll('body *').forEach(function (e) {
 document.querySelectorAll('caption').forEach(function (caption) {
   if (caption.getBoundingClientRect().right > window.innerWidth + 1) unseen.push('runs off: ' + caption.textContent);
 });
+// Words of headings are whole, but for those that are longer than a column may be.
+document.querySelectorAll('th').forEach(function (heading) {
+  var walk = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT), range = document.createRange();
+  while (walk.nextNode()) {
+    var text = walk.currentNode, words = /[A-Za-z0-9.\u00c0-\u04ff]+/g, word;
+    while ((word = words.exec(text.data)) !== null) {
+      if (word[0].length > 12) continue;
+      range.setStart(text, word.index);
+      range.setEnd(text, words.lastIndex);
+      var tops = [...range.getClientRects()].map(function (box) { return Math.round(box.top); });
+      if (new Set(tops).size > 1) unseen.push('broken inside: ' + word[0]);
+    }
+  }
+});
 document.querySelectorAll('svg').forEach(function (svg) {
   var frame = svg.getBoundingClientRect(), seen = [];
   svg.querySelectorAll('text').forEach(function (text) {
@@ -187,6 +201,13 @@ def reports(kanon, generate, folder):
         yield from named(kanon, folder, NAMES[:count], f"{count} names")
 
 
+def on_screen(page, folder):
+    """The page as it is printed, where the probe can see it: 680 pixels are an A4 page between its margins."""
+    shown = folder / ("as_printed_" + page.name)
+    shown.write_text(page.read_text(encoding="utf-8").replace("@media print{", "@media screen{"), encoding="utf-8")
+    return shown
+
+
 def framed(page, name, width, axe):
     text = page.read_text(encoding="utf-8")
     text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)  # it forbids the probe, as it should
@@ -331,6 +352,7 @@ def main():
         folder = pathlib.Path(name)
         made = list(reports(kanon, generate, folder))
         pages = [(f"{title} at {width} pixels", page, width) for title, page in made for width in (1200, 380)]
+        pages += [(f"{title} as on A4", on_screen(page, folder), 680) for title, page in made if "book" not in title]
         # A page with grey text on grey and a picture without a name: the check must refuse it.
         wrong = folder / "wrong.html"
         wrong.write_text(made[0][1].read_text(encoding="utf-8").replace("color:var(--ink)", "color:#bbb").replace(

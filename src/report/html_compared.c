@@ -476,9 +476,8 @@ static void crosstab(page *to, const kn_report *report, const series *first, con
     double before[N_CATEGORIES][N_CATEGORIES], after[N_CATEGORIES][N_CATEGORIES];
     if (!pair_shares(before, after, report->facts->release, first, a, second, b)) return;
     page_table(to, KN_TEXT_COMPARED_CROSSTAB, first->name, second->name);
-    page_raw(to, "<thead><tr><th scope=\"col\" class=\"v\">");
-    page_escaped(to, first->name);
-    page_raw(to, "</th>");
+    page_raw(to, "<thead><tr>");
+    page_th_column(to, first->name);
     for (size_t j = 0; j < b->n; j++) {
         page_raw(to, "<th scope=\"col\" class=\"n\">");
         page_escaped(to, b->labels[j]);

@@ -325,11 +325,8 @@ static void classes_head(page *to, const kn_tuples *tuples)
     page_raw(to, "<thead><tr>");
     page_say(to, "th scope=\"col\"", KN_TEXT_KIND, NULL, NULL, NULL);
     page_say(to, "th scope=\"col\" class=\"n\"", KN_TEXT_PERSONS, NULL, NULL, NULL);
-    for (uint32_t q = 0; q < tuples->n_qis && tuples->n_qis <= MAX_COLUMNS; q++) {
-        page_raw(to, "<th scope=\"col\" class=\"v\">");
-        page_escaped(to, tuples->domains[q]->name);
-        page_raw(to, "</th>");
-    }
+    for (uint32_t q = 0; q < tuples->n_qis && tuples->n_qis <= MAX_COLUMNS; q++)
+        page_th_column(to, tuples->domains[q]->name);
     if (tuples->n_qis > MAX_COLUMNS) page_say(to, "th scope=\"col\"", KN_TEXT_RELEASED_VALUE, NULL, NULL, NULL);
     page_raw(to, "</tr></thead>\n<tbody>\n");
 }

@@ -29,7 +29,7 @@ static const char style[] =
     "thead th{border-bottom:2px solid var(--line);color:var(--soft)}tbody th{font-weight:500}"
     ".n{text-align:right;font-variant-numeric:tabular-nums}td:last-child,th:last-child{padding-right:0}"
     /* names and cells may be of any length: they break rather than make a table wider than it has to be */
-    ".v{overflow-wrap:anywhere;min-width:6rem}.l,.w,td.n,tbody "
+    ".v{overflow-wrap:anywhere;min-width:6rem}th.v{min-width:9rem}.l,.w,td.n,tbody "
     "th:not(.v):not(.t){white-space:nowrap}caption{overflow-wrap:anywhere}"
     ".v code{background:#f1f3f6;padding:0 .2em;border-radius:.2em}"
     "code{font:.9em/1.4 ui-monospace,'Liberation Mono',monospace;overflow-wrap:anywhere}"
@@ -43,9 +43,9 @@ static const char style[] =
     ".sign div{border-bottom:1px solid var(--ink);min-height:3.5rem;color:var(--soft);font-size:.9rem}"
     "footer{margin-top:3rem;padding-bottom:2rem;color:var(--soft);font-size:.9rem}"
     "@media(max-width:36rem){body{font-size:.97rem}nav ol{columns:1}h1{font-size:1.5rem}"
-    "tbody th{overflow-wrap:anywhere;min-width:6.5rem}caption{position:sticky;left:0;max-width:calc(100vw - 2rem)}}"
-    /* On paper nothing scrolls: tables are as wide as the page and break inside words rather than lose any. The tables
-     * behind the pictures stay on the screen, the pictures hold the same figures. */
+    ".w,tbody th:not(.v):not(.t){white-space:normal}caption{position:sticky;left:0;max-width:calc(100vw - 2rem)}}"
+    /* On paper nothing scrolls: tables are as wide as the page, and words break that are too long for a column. The
+     * tables behind the pictures stay on the screen, the pictures hold the same figures. */
     "@media print{html{font-size:9pt}body{font-size:1rem;line-height:1.35}header,main,footer{max-width:none;padding:0}"
     "nav,.skip,details{display:none}h1{font-size:1.8rem;margin:0}h2{font-size:1.3rem;margin:1rem 0 "
     ".4rem;padding-top:.4rem}"
@@ -54,7 +54,7 @@ static const char style[] =
     "[aria-labelledby=sign]{break-before:avoid}"
     ".appendix{break-before:page}.scroll{overflow:visible;margin:.5rem 0}table{width:100%}"
     "th,td{overflow-wrap:break-word;padding:.12rem .5rem .12rem "
-    "0}.v{min-width:0}.l{white-space:normal}svg{max-width:24rem}figure{margin:.5rem 0}"
+    "0}.v{min-width:0}th.v{min-width:7rem}.l{white-space:normal}svg{max-width:24rem}figure{margin:.5rem 0}"
     ".sign{gap:.5rem 2rem;margin-top:.5rem}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}"
     "footer{margin-top:.5rem;padding:0;break-before:avoid}@page{margin:15mm}}";
 
@@ -274,21 +274,36 @@ static void cell(page *to, const char *open, const char *text, const char *close
     page_raw(to, close);
 }
 
+/* A name of any length behind the opening tag of a cell: it breaks behind what joins words, before it breaks anywhere.
+ */
+static void name_cell(page *to, const char *open, const char *text)
+{
+    page_raw(to, open);
+    page_breaking(to, text, '_');
+    page_raw(to, "</th>");
+}
+
+enum { MOST_UNBROKEN = 20 }; /* a longer word breaks rather than fill a screen, a shorter text stays on its line */
+
+static size_t longest_word(const char *text)
+{
+    size_t longest = 0;
+    for (; *text != '\0'; text += strspn(text, " ")) {
+        const size_t n = strcspn(text, " ");
+        if (n > longest) longest = n;
+        text += n;
+    }
+    return longest;
+}
+
 void page_th(page *to, const char *text)
 {
-    enum { MOST_UNBROKEN = 20 }; /* a longer word breaks rather than fill a screen, a shorter text stays on its line */
-    size_t longest = 0;
-    for (const char *at = text; *at != '\0'; at += strspn(at, " ")) {
-        const size_t n = strcspn(at, " ");
-        if (n > longest) longest = n;
-        at += n;
-    }
-    cell(to,
-         longest > MOST_UNBROKEN        ? "<th scope=\"row\" class=\"v\">"
-         : strlen(text) > MOST_UNBROKEN ? "<th scope=\"row\" class=\"t\">"
-                                        : "<th scope=\"row\">",
-         text, "</th>");
+    if (longest_word(text) > MOST_UNBROKEN) name_cell(to, "<th scope=\"row\" class=\"v\">", text);
+    else if (strlen(text) > MOST_UNBROKEN) cell(to, "<th scope=\"row\" class=\"t\">", text, "</th>");
+    else cell(to, "<th scope=\"row\">", text, "</th>");
 }
+
+void page_th_column(page *to, const char *name) { name_cell(to, "<th scope=\"col\" class=\"v\">", name); }
 
 void page_td(page *to, const char *text) { cell(to, "<td>", text, "</td>"); }
 void page_td_word(page *to, const char *text) { cell(to, "<td class=\"w\">", text, "</td>"); }

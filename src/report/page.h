@@ -49,6 +49,7 @@ void page_table_end(page *to);
 void page_head(page *to, const kn_text *headings, size_t n, size_t n_text); /* the first n_text columns hold text */
 void page_row(page *to);
 void page_row_end(page *to);
+void page_th_column(page *to, const char *name); /* a column of the user as a heading */
 void page_th(page *to, const char *text);        /* heading of a row */
 void page_td(page *to, const char *text);        /* text */
 void page_td_word(page *to, const char *text);   /* on one line */
