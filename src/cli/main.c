@@ -151,6 +151,11 @@ static kn_status run_generate(kn_result **out, const kn_settings *settings, kn_e
     return KN_USAGE;
 }
 
+typedef struct taken_flag {
+    const kn_option *option;
+    const char *value;
+} taken_flag;
+
 typedef struct cli_words {
     const cli_command *command;
     kn_settings *settings;
@@ -159,6 +164,8 @@ typedef struct cli_words {
     bool has_sql;      /* which stands for DATA */
     bool stdout_taken; /* by --json - or -o -: the text for people then goes to standard error */
     cli_when color, progress;
+    taken_flag *taken; /* so far, with room for one per argument of the program */
+    size_t n_taken;
 } cli_words;
 
 static int usage(const cli_command *command, const char *format, const char *word)
@@ -222,6 +229,45 @@ static kn_status apply(cli_words *words, const kn_option *option, const char *va
     return kn_settings_set(words->settings, option->name, value, err);
 }
 
+/* What a repeated flag adds to; of the others one value counts, and a second one would be lost. */
+static bool adds_up(const kn_option *option)
+{
+    static const char *const names[] = {"model", "qi", "sensitive", "identifier", "insensitive"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(option->name, names[i]) == 0) return true;
+    return false;
+}
+
+/* Of "COL=SPEC" each column has its own. A name that begins with '=' is not told from what follows. */
+static bool is_about_another(const kn_option *option, const char *a, const char *b)
+{
+    if (option->argument == NULL || strncmp(option->argument, "COL=", strlen("COL=")) != 0) return false;
+    const size_t n = strcspn(a, "=");
+    return n == 0 || n != strcspn(b, "=") || memcmp(a, b, n) != 0;
+}
+
+static bool is_list(const cli_command *command, const kn_option *option)
+{
+    return strcmp(option->name, "algorithms") == 0 || strcmp(option->name, "null") == 0 ||
+           (strcmp(option->name, "k") == 0 && command->id == KN_COMMAND_COMPARE);
+}
+
+/* Without it the second value would count, and nobody would be told that the first is lost. */
+static kn_status refuse_second(cli_words *words, const kn_option *option, const char *value, kn_error *err)
+{
+    for (size_t i = 0; i < words->n_taken && !adds_up(option); i++) {
+        const char *first = words->taken[i].value;
+        if (words->taken[i].option != option || strcmp(first, value) == 0) continue;
+        if (is_about_another(option, first, value)) continue;
+        snprintf(err->message, sizeof err->message, "--%s is given twice, '%.*s' and '%.*s'; give it once%s",
+                 option->name, most_of(first, 80), first, most_of(value, 80), value,
+                 is_list(words->command, option) ? ", with commas" : "");
+        return KN_USAGE;
+    }
+    words->taken[words->n_taken++] = (taken_flag){option, value};
+    return KN_OK;
+}
+
 /* One flag with its value; *i is moved past what it takes. Returns an exit code, 0 to go on. */
 static int take_flag(cli_words *words, char **argv, int argc, int *i, kn_error *err)
 {
@@ -241,7 +287,9 @@ static int take_flag(cli_words *words, char **argv, int argc, int *i, kn_error *
         if (*i + 1 >= argc) return usage(words->command, "'%s' needs a value", word);
         value = argv[++*i];
     }
-    return (int)apply(words, option, value != NULL ? value : "yes", err);
+    if (value == NULL) value = "yes";
+    if (refuse_second(words, option, value, err) != KN_OK) return KN_USAGE;
+    return (int)apply(words, option, value, err);
 }
 
 /* With --sql there is no DATA among the arguments. */
@@ -425,7 +473,10 @@ int main(int argc, char **argv)
     cli_words words = {.command = find_command(argv[1])};
     if (words.command == NULL) return unknown_command(argv[1]);
     int code = (int)kn_settings_new(&words.settings, &err);
+    words.taken = calloc((size_t)argc, sizeof *words.taken);
+    if (words.taken == NULL) code = KN_RESOURCES;
     if (code == 0) code = parse_words(&words, argc, argv, &err);
+    free(words.taken);
     if (code == 0 && words.quiet && words.verbose) code = usage(words.command, "%s contradict each other", "-q and -v");
     if (code == 0 && words.help) {
         cli_print_help(stdout, words.command);
