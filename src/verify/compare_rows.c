@@ -527,16 +527,24 @@ done:
     return status;
 }
 
+static const kn_meaning *meaning_of(const comparison *all, uint32_t column)
+{
+    for (size_t i = 0; i < all->n_jobs; i++)
+        if (all->jobs[i].column == column) return all->jobs[i].meaning;
+    return NULL;
+}
+
 /* What every cell covers is not enough: an interval may end at somebody's value, a mean be another. */
-static kn_status check_details(kn_recount *recount, kn_error *err)
+static kn_status check_details(const comparison *all, kn_error *err)
 {
     kn_status status = KN_OK;
+    kn_recount *recount = all->recount;
     kn_check *values = &recount->checks[KN_SLOT_VALUES];
     kn_buffer problem = {0};
     for (size_t q = 0; q < recount->n_qis && problem.n == 0; q++)
         problem = kn_recount_describe_grid(recount, recount->qis[q]);
     for (size_t q = 0; q < recount->n_qis && problem.n == 0; q++)
-        problem = kn_recount_describe_coding(recount, recount->qis[q]);
+        problem = kn_recount_describe_coding(recount, recount->qis[q], meaning_of(all, recount->qis[q]));
     if (problem.n == 0) KN_TRY(kn_recount_describe_means(&problem, recount, err));
     if (problem.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     if (problem.n == 0 && values->state != KN_CHECK_BROKEN && recount->order == NULL && kn_recount_has_means(recount))
@@ -569,7 +577,7 @@ kn_status kn_recount_compare(kn_recount *recount, kn_error *err)
         if (recount->has_all_qis) KN_TRY(check_candidates(recount, &copied, &all, unknown.bytes, err));
         else KN_TRY(kn_recount_note(recount, KN_SLOT_VALUES, KN_CHECK_NOT_MADE, kn_said(KN_SAY_NO_QI), err));
     }
-    KN_TRY(check_details(recount, err));
+    KN_TRY(check_details(&all, err));
 done:
     for (size_t i = 0; i < all.n_jobs; i++) kn_meaning_free(all.jobs[i].meaning);
     kn_free(all.jobs);

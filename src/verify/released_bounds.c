@@ -428,19 +428,64 @@ static bool is_finer(const kn_reading *reading, const kn_domain *domain, const e
     return cell->kind == ENDS_VALUE || !on_grid(reading, kn_domain_round(domain), cell);
 }
 
-/* Whether a cell tells somebody at or above the top, or below the bottom, from others there. */
-static bool is_beyond(const kn_reading *reading, const ends *cell, const char *threshold, bool is_top)
+/* A threshold, as cells are read. */
+typedef struct threshold {
+    const char *text;
+    double at;
+    bool is_top;
+} threshold;
+
+static bool read_threshold(threshold *out, const kn_reading *reading, const char *text, bool is_top)
 {
     kn_reading plain = *reading;
-    double at;
     plain.day_order = KN_DAY_ISO;
-    if ((cell->kind != ENDS_VALUE && cell->kind != ENDS_INTERVAL) ||
-        kn_text_read(&at, NULL, &plain, threshold, strlen(threshold)) != KN_TEXT_NUMBER)
-        return false;
+    *out = (threshold){.text = text, .is_top = is_top};
+    return text != NULL && kn_text_read(&out->at, NULL, &plain, text, strlen(text)) == KN_TEXT_NUMBER;
+}
+
+/* Whether a cell ends at or above the top, or begins below the bottom. */
+static bool ends_beyond(const kn_reading *reading, const ends *cell, const threshold *t)
+{
+    if (cell->kind != ENDS_VALUE && cell->kind != ENDS_INTERVAL) return false;
     if (reading->type == KN_TYPE_DATE)
-        return is_top ? isfinite(cell->past) && cell->past > at : isfinite(cell->first) && cell->first < at;
-    if (!is_top) return cell->has_low && cell->least < at;
-    return cell->has_high && (cell->without_high ? cell->most > at : cell->most >= at);
+        return t->is_top ? isfinite(cell->past) && cell->past > t->at : isfinite(cell->first) && cell->first < t->at;
+    if (!t->is_top) return cell->has_low && cell->least < t->at;
+    return cell->has_high && (cell->without_high ? cell->most > t->at : cell->most >= t->at);
+}
+
+/* Whether all of an interval lies beyond, and it leaves out some of what does: `91..` under a top of 90. */
+static bool is_part_of_beyond(const kn_reading *reading, const ends *cell, const threshold *t)
+{
+    if (cell->kind != ENDS_INTERVAL) return false;
+    if (reading->type == KN_TYPE_DATE)
+        return t->is_top ? isfinite(cell->first) && cell->first > t->at : isfinite(cell->past) && cell->past < t->at;
+    if (t->is_top) return cell->has_low && cell->least > t->at;
+    const bool is_last = reading->type == KN_TYPE_INT && !cell->without_high && cell->most == t->at - 1;
+    return cell->has_high && cell->most < t->at && !is_last;
+}
+
+/* Whether a cell that is neither value nor interval, a set or a mask, holds a value beyond. */
+static bool holds_beyond(const kn_reading *reading, const kn_meaning *meaning, uint32_t released, const threshold *t)
+{
+    const kn_sheet_column *originals = meaning->original_column;
+    for (uint32_t i = 0; i < originals->n_texts; i++) {
+        words text;
+        text.bytes = kn_text(originals, i, &text.n);
+        const ends value = read_cell(reading, text);
+        if (ends_beyond(reading, &value, t) && kn_meaning_covers(meaning, i, released)) return true;
+    }
+    return false;
+}
+
+/* Whether a cell tells somebody at or above the top, or below the bottom, from others there. A hierarchy that knows
+ * the threshold may have words for more than them. */
+static bool is_beyond(const kn_reading *reading, const kn_domain *domain, const kn_meaning *meaning, uint32_t released,
+                      const ends *cell, words text, const threshold *t)
+{
+    if (ends_beyond(reading, cell, t)) return true;
+    if (is_part_of_beyond(reading, cell, t)) return !is_label(domain, text);
+    return cell->kind == ENDS_NONE && meaning != NULL && holds_beyond(reading, meaning, released, t) &&
+           !is_label(domain, text);
 }
 
 /* The word of the hierarchy for everything. */
@@ -452,25 +497,26 @@ static bool is_root(const kn_domain *domain, words text)
     return n == text.n && memcmp(label, text.bytes, n) == 0;
 }
 
-kn_buffer kn_recount_describe_coding(const kn_recount *recount, uint32_t column)
+kn_buffer kn_recount_describe_coding(const kn_recount *recount, uint32_t column, const kn_meaning *meaning)
 {
     const kn_domain *domain = recount->request->columns[column].domain;
     char name[KN_SHOWN_BYTES], cell[KN_SHOWN_BYTES];
-    const char *top = domain != NULL ? kn_domain_top(domain) : NULL;
-    const char *bottom = domain != NULL ? kn_domain_bottom(domain) : NULL;
+    const kn_reading *reading = &recount->readings[column];
     const char *round = domain != NULL ? kn_domain_round(domain) : NULL;
-    if ((top == NULL && bottom == NULL && round == NULL) || recount->in_release[column] == KN_NONE)
-        return (kn_buffer){0};
+    threshold top = {0}, bottom = {0};
+    const bool has_top = domain != NULL && read_threshold(&top, reading, kn_domain_top(domain), true);
+    const bool has_bottom = domain != NULL && read_threshold(&bottom, reading, kn_domain_bottom(domain), false);
+    if ((!has_top && !has_bottom && round == NULL) || recount->in_release[column] == KN_NONE) return (kn_buffer){0};
     const kn_sheet_column *released = &recount->release->columns[recount->in_release[column]];
     for (uint32_t i = 0; i < released->n_texts; i++) {
         words text;
         text.bytes = kn_text(released, i, &text.n);
         if (text.n > 0 && text.bytes[0] == '\'') text.bytes++, text.n--;
         if (is_root(domain, text)) continue; /* however it is called */
-        const ends at = read_cell(&recount->readings[column], text);
-        const bool above = top != NULL && is_beyond(&recount->readings[column], &at, top, true);
-        const bool below = bottom != NULL && is_beyond(&recount->readings[column], &at, bottom, false);
-        const bool finer = round != NULL && is_finer(&recount->readings[column], domain, &at, text);
+        const ends at = read_cell(reading, text);
+        const bool above = has_top && is_beyond(reading, domain, meaning, i, &at, text, &top);
+        const bool below = has_bottom && is_beyond(reading, domain, meaning, i, &at, text, &bottom);
+        const bool finer = round != NULL && is_finer(reading, domain, &at, text);
         if (!above && !below && !finer) continue;
         return KN_SAID(KN_SAY_CELL_BEYOND, line_of(recount, first_row_of(recount->release, released, i)),
                        kn_piece_name(kn_recount_column_shown(name, recount, column)),
@@ -478,8 +524,8 @@ kn_buffer kn_recount_describe_coding(const kn_recount *recount, uint32_t column)
                        kn_piece_text(above   ? "top"
                                      : below ? "bottom"
                                              : "round"),
-                       kn_piece_text(above   ? top
-                                     : below ? bottom
+                       kn_piece_text(above   ? top.text
+                                     : below ? bottom.text
                                              : round));
     }
     return (kn_buffer){0};

@@ -34,7 +34,8 @@ bool kn_in_one_grid_cell(const kn_reading *reading, const char *grid, const char
                          size_t n_b);
 /* A released interval of the column that does not end on its grid, as a problem. */
 kn_buffer kn_recount_describe_grid(const kn_recount *recount, uint32_t column);
-/* One that tells people beyond the column's top or bottom apart. */
-kn_buffer kn_recount_describe_coding(const kn_recount *recount, uint32_t column);
+/* One that tells people beyond the column's top or bottom apart, or finer than it is rounded. `meaning`: of its texts;
+ * NULL: not known. */
+kn_buffer kn_recount_describe_coding(const kn_recount *recount, uint32_t column, const kn_meaning *meaning);
 
 #endif
