@@ -6,7 +6,8 @@
  * skipped; blanks belong to the label. Out: paths, to be checked by kn_tree_from_paths.
  *
  * A first line that says so marks a hierarchy made from the data: its labels are then written for the values of
- * released rows, as if it had been made in the same run; intervals of numbers and dates stay as they are. The line
+ * released rows, as if it had been made in the same run: intervals whose ends are the first and the last value below
+ * them (order, natural), sets, names of groups. Other intervals of numbers and dates stay as they are. The line
  * `# subsets` marks a collection of subsets: behind each value stand the labels that hold it, as many as there are.
  *
  * A value of the data belongs to the leaf with its bytes. Values of number and date columns that are not found so are
@@ -523,6 +524,80 @@ static bool labels_are_intervals(const kn_build *build)
     return build->column->type != KN_TYPE_TEXT;
 }
 
+/* Whether the label goes on with this value, as kn_text_members writes it, and where behind it. */
+static bool goes_on_with(const char **at, const char *end, const char *value, size_t n_bytes)
+{
+    for (; n_bytes > 0 && *at < end; value++, n_bytes--) {
+        if (**at == '\\' && *at + 1 < end) ++*at;
+        if (*(*at)++ != *value) return false;
+    }
+    return n_bytes == 0;
+}
+
+/* first..last */
+static bool label_has_ends(const kn_paths *paths, uint32_t label, uint32_t first, uint32_t last)
+{
+    size_t n, n_first, n_last;
+    const char *at = kn_paths_bytes(paths, label, &n), *end = at + n;
+    const char *from = kn_paths_bytes(paths, first, &n_first), *to = kn_paths_bytes(paths, last, &n_last);
+    if (!goes_on_with(&at, end, from, n_first) || end - at < 2 || at[0] != '.' || at[1] != '.') return false;
+    at += 2;
+    return goes_on_with(&at, end, to, n_last) && at == end;
+}
+
+/* Whether every label below the root stands for neighbouring lines and names the first and the last of them, as those
+ * of order() and natural do; only the missing value, in the last line, may be below the root alone. */
+static bool labels_are_ends(const kn_paths *paths)
+{
+    const uint32_t n_rows = kn_paths_rows(paths);
+    bool any = false;
+    for (uint32_t level = 1; level + 1 < paths->n_levels; level++) {
+        for (uint32_t row = 0, past; row < n_rows; row = past) {
+            const uint32_t label = kn_paths_at(paths, row, level), leaf = kn_paths_at(paths, row, 0);
+            for (past = row + 1; past < n_rows && kn_paths_at(paths, past, level) == label;) past++;
+            const bool is_root = label == kn_paths_at(paths, row, paths->n_levels - 1);
+            if (past == row + 1 && (label == leaf || (is_root && past == n_rows))) continue;
+            if (!label_has_ends(paths, label, leaf, kn_paths_at(paths, past - 1, 0))) return false;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* Whether the name of a group that is too large to be written as the set of its values may say some of them. */
+static kn_status has_names_of_values(bool *out, const kn_paths *paths, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *n_lines = NULL;
+    *out = false;
+    KN_NEW(n_lines, paths->ends.n);
+    for (size_t i = 0; i < paths->cells.n; i++) {
+        const size_t level = i % paths->n_levels;
+        const uint32_t label = paths->cells.items[i];
+        size_t n;
+        if (level == 0 || level + 1 == paths->n_levels || ++n_lines[label] != KN_SMALL_SET + 1) continue;
+        const char *bytes = kn_paths_bytes(paths, label, &n);
+        *out |= n > 1 && bytes[0] == '{' && bytes[n - 1] == '}';
+        for (size_t b = 1; b < n; b++) *out |= bytes[b - 1] == '.' && bytes[b] == '.';
+    }
+done:
+    kn_free(n_lines);
+    return status;
+}
+
+/* How the labels of a file that was made from the data name values. Where some are names and some say values, all are
+ * written as sets. */
+static kn_status name_made(kn_build *build, kn_error *err)
+{
+    kn_status status = KN_OK;
+    bool any;
+    KN_TRY(has_names_of_values(&any, &build->paths, err));
+    if (labels_are_ends(&build->paths)) build->naming = KN_NAMES_ENDS;
+    else if (!labels_are_intervals(build)) build->naming = any ? KN_NAMES_SET : KN_NAMES_GROUP;
+done:
+    return status;
+}
+
 /* What is wrong with a file that cannot be read is its name: the message says for which column it was given, and where.
  */
 static kn_status read_lines(char **text, size_t *n_bytes, const kn_build *build, const char *path, kn_error *err)
@@ -557,7 +632,7 @@ static kn_status match_file(kn_build *build, const char *path, bool must_find_al
     KN_TRY(kn_paths_parse(&build->paths, lines != NULL ? lines : text, n_bytes, err));
     if (build->paths.made_from_data) {
         build->origin = KN_FROM_DATA;
-        if (!labels_are_intervals(build)) build->naming = KN_NAMES_GROUP;
+        KN_TRY(name_made(build, err));
     }
     /* a wrong file comes before what it lacks */
     KN_TRY(build->paths.is_subsets ? kn_subsets_from_paths(&subsets, NULL, &build->paths, err)

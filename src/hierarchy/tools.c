@@ -9,11 +9,19 @@
 enum { MAX_LISTED = 10 };
 
 /* Labels that name values, or intervals that end where the data does: a release that says them as they are would tell
- * of people who are not in it. */
+ * of people who are not in it. Masks in a file tell how long the longest value is, which is no value of anybody's. */
 static bool tells_of_data(const kn_domain *domain)
 {
-    const kn_naming naming = domain->naming;
-    return domain->is_marked || naming == KN_NAMES_GROUP || naming == KN_NAMES_SET || naming == KN_NAMES_GRID;
+    switch (domain->naming) {
+    case KN_NAMES_SET:
+    case KN_NAMES_ENDS:
+    case KN_NAMES_GRID:
+    case KN_NAMES_GROUP: return true;
+    case KN_NAMES_FIXED:
+    case KN_NAMES_PREFIX:
+    case KN_NAMES_SUFFIX: break;
+    }
+    return domain->is_marked;
 }
 
 kn_status kn_hierarchy_to_text(char **text, const kn_tree *tree, const kn_domain *domain, kn_error *err)

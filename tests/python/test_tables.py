@@ -116,6 +116,8 @@ class Producers(Case):
         made = kanon.hierarchy("make", self.columns, qi="age", hierarchy={"age": "auto"})
         self.assertTrue(made.text.startswith("# made from the data"))
         self.assertNotIn("#", made.rows[0][0])
+        self.assertTrue(made.made_from_data)
+        self.assertFalse(kanon.hierarchy("make", self.columns, hierarchy={"age": "intervals(10)"}).made_from_data)
         (self.folder / "made.csv").write_text(made.text)
         plain = {f"level{i}": list(column) for i, column in enumerate(zip(*made.rows))}
         files = {"marked": self.folder / "made.csv", "plain": self.folder / "plain.csv"}

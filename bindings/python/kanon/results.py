@@ -359,8 +359,14 @@ class Hierarchy(Result):
 
     @property
     def rows(self) -> list[list[str]]:
-        """Its lines: the value, what it becomes, and so on."""
+        """Its lines: the value, what it becomes, and so on. Of one that is ``made_from_data`` the line that says so is not
+        among them, and a table of these rows would count as public: give the object itself to ``hierarchy=``."""
         return list(csv.reader(io.StringIO(self._marked()[1]), delimiter=";" if ";" in self.text else ","))
+
+    @property
+    def made_from_data(self) -> bool:
+        """Whether its labels name values of the data, and are to be narrowed to those that are released."""
+        return bool(self._marked()[0])
 
     def _marked(self) -> tuple[str, str]:
         """The line before the others that says that it was made from the data, or "", and the others."""
