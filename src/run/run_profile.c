@@ -310,18 +310,31 @@ done:
     return status;
 }
 
-/* A label that fewer persons share tells of them, and so does a set or an interval of words that names a value of
- * theirs. */
+/* Where values are far apart an interval of a grid reaches to the next one, and so tells where that is. */
+static bool is_regular(const kn_domain *domain, uint32_t node)
+{
+    const kn_tree *tree = domain->tree;
+    const int64_t times = domain->grid->times[tree->level[node]];
+    const int64_t from = kn_floor_divide(domain->grid->interval[tree->first[node]], times) * times;
+    char regular[KN_INTERVAL_BYTES];
+    size_t n_regular = kn_grid_interval_text(regular, domain->grid, domain->column->type, from, from + times), n;
+    const char *label = kn_tree_label(tree, node, &n);
+    if (n == n_regular && memcmp(label, regular, n) == 0) return true;
+    return n > 2 && n < n_regular && memcmp(label + n - 2, "..", 2) == 0 && memcmp(label, regular, n) == 0; /* 90.. */
+}
+
+/* A label that fewer persons share tells of them, and so does a set, or an interval, that names a value of theirs. */
 static bool may_show(const kn_domain *domain, const uint32_t *n_persons, uint32_t k, uint32_t node)
 {
     const kn_tree *tree = domain->tree;
     const bool is_set = domain->naming == KN_NAMES_SET || domain->naming == KN_NAMES_GROUP;
+    const bool has_ends = domain->naming == KN_NAMES_ENDS;
+    if (has_ends && (n_persons[tree->first[node]] < k || n_persons[tree->last[node]] < k)) return false;
+    if (domain->naming == KN_NAMES_GRID && node >= tree->n_leaves && !is_regular(domain, node)) return false;
     size_t n;
     const char *label = kn_tree_label(tree, node, &n);
     for (uint32_t leaf = tree->first[node]; is_set && n > 0 && label[0] == '{' && leaf <= tree->last[node]; leaf++)
         if (n_persons[leaf] < k) return false;
-    if (domain->naming == KN_NAMES_ENDS && (n_persons[tree->first[node]] < k || n_persons[tree->last[node]] < k))
-        return false;
     return n_persons[node] >= k;
 }
 
