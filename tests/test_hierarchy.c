@@ -1022,7 +1022,8 @@ static void auto_knows_numbers_with_something_around_them(void **state)
     SUGGESTS("natural", "7", "12.5", "90+");
     SUGGESTS("natural", "0", "1", "2", "≥3");
     SUGGESTS("natural", "<0,1", "0,25", "12,5");
-    SUGGESTS("natural", "<5", "1,234", "12.5"); /* thousands */
+    SUGGESTS("natural", "80,261", "7,123", "12,000"); /* thousands or not, in the same order */
+    SUGGESTS("natural", "<5", "1,234", "12.5");       /* thousands */
     SUGGESTS("natural", "7", "8", "9", "10", "11", "haemolytic", "n.d.");
     SUGGESTS("natural", "7", "8", "9", "a", "b", "c");
     SUGGESTS("natural", "2024-01-31", "2024-02-01", "2024-03-01", "last May", "2024-04-01", "soon");

@@ -562,6 +562,37 @@ static void numbers_with_marks_are_numbers_where_one_way_fits_them_all(void **st
     assert_order(LIST("1 234", "-900", "1'234 "), KN_TYPE_AUTO, KN_TYPE_INT, "-900|1 234=1'234 ");
     assert_order(LIST("-900", "1 234.5", "1 234"), KN_TYPE_AUTO, KN_TYPE_DECIMAL, "-900|1 234|1 234.5");
     assert_order(LIST("612 345 678", "612 345 679"), KN_TYPE_AUTO, KN_TYPE_TEXT, "612 345 678|612 345 679"); /* calls */
+    assert_order(LIST("80\xE2\x80\xAF"
+                      "261",
+                      "14\xE2\x80\xAF"
+                      "587"),
+                 KN_TYPE_AUTO, KN_TYPE_INT,
+                 "14\xE2\x80\xAF"
+                 "587|80\xE2\x80\xAF"
+                 "261");
+    assert_order(LIST("1\xC2\xA0"
+                      "234,5",
+                      "1\xE2\x80\x99"
+                      "234,6",
+                      "1\xE2\x80\x89"
+                      "234,7"),
+                 KN_TYPE_AUTO, KN_TYPE_DECIMAL,
+                 "1\xC2\xA0"
+                 "234,5|1\xE2\x80\x99"
+                 "234,6|1\xE2\x80\x89"
+                 "234,7");
+    assert_order(LIST("1\xC2\xA0"
+                      "234 567",
+                      "1"),
+                 KN_TYPE_AUTO, KN_TYPE_TEXT,
+                 "1|1\xC2\xA0"
+                 "234 567");
+    assert_order(LIST("1\xE2\x80\x93"
+                      "234",
+                      "1"),
+                 KN_TYPE_AUTO, KN_TYPE_TEXT,
+                 "1|1\xE2\x80\x93"
+                 "234");
     assert_order(LIST("-123", "456"), KN_TYPE_AUTO, KN_TYPE_INT, "-123|456");
     assert_order(LIST("-1 234", "4 567"), KN_TYPE_AUTO, KN_TYPE_TEXT, "-1 234|4 567");
     assert_order(LIST("1 234", "4.567"), KN_TYPE_AUTO, KN_TYPE_TEXT, "1 234|4.567");

@@ -2668,6 +2668,38 @@ static void add_nearly_a_date(char *text, kn_rng *rng)
     }
 }
 
+/* Of both readers that which is a number in one is the same number in the other. */
+static void both_readers_take_the_same_texts_for_numbers_with_marks(void **state)
+{
+    static const char pieces[] = "1|23|456|456|789|7890|,|.|'| |-|+|\xC2\xA0|\xE2\x80\xAF|\xE2\x80\x89|\xE2\x80\x99|"
+                                 "\xE2\x80\x93|\xC2|\xA0|\xE2\x80|x";
+    static const char groups[] = "456|789|120";
+    static const char marks[] = " |'|,|.|\xC2\xA0|\xE2\x80\xAF|\xE2\x80\x89|\xE2\x80\x99";
+    kn_rng rng = kn_rng_new(73, 0);
+    uint32_t n_numbers = 0;
+    for (int round = 0; round < 200000; round++) {
+        char text[80] = "", mark[8] = "", plain[KN_MARKED_BYTES + 1], canonical[KN_CANONICAL_BYTES];
+        const kn_marks way = round % 2 == 0 ? KN_MARKS_POINT : KN_MARKS_COMMA;
+        const kn_reading reading = {.type = KN_TYPE_DECIMAL, .marks = way};
+        double number;
+        add_any(mark, &rng, marks);
+        add_any(text, &rng, "1|23|456|-7|+89|7890");
+        for (uint32_t n = kn_rng_below(&rng, 4); n > 0; n--) {
+            strcat(text, mark);
+            add_any(text, &rng, groups);
+        }
+        if (kn_rng_below(&rng, 3) == 0) add_any(text, &rng, ".5|,25|,|.");
+        for (uint32_t n = kn_rng_below(&rng, 3); n > 1; n--) add_any(text, &rng, pieces);
+        const size_t n_plain = kn_number_plain(plain, text, strlen(text), way);
+        const bool is_read = kn_text_read(&number, canonical, &reading, text, strlen(text)) == KN_TEXT_NUMBER;
+        plain[n_plain] = '\0';
+        if ((n_plain > 0) != is_read) fail_msg("'%s' is a number for one reader only", text);
+        if (is_read && number != strtod(plain, NULL)) fail_msg("'%s' is %g and %s", text, number, plain);
+        n_numbers += is_read;
+    }
+    if (n_numbers < 40000 || n_numbers > 160000) fail_msg("%u numbers", n_numbers);
+}
+
 /* Pieces of the words, put together: most are none. */
 static void both_readers_take_the_same_words_for_nothing(void **state)
 {
@@ -3166,6 +3198,7 @@ int main(void)
         cmocka_unit_test(marks_stand_between_thousands_and_nowhere_else),
         cmocka_unit_test(both_readers_take_the_same_texts_for_dates),
         cmocka_unit_test(both_readers_take_the_same_words_for_nothing),
+        cmocka_unit_test(both_readers_take_the_same_texts_for_numbers_with_marks),
         cmocka_unit_test(dates_are_the_moments_that_the_c_library_names),
         cmocka_unit_test(moments_stand_in_their_order),
         cmocka_unit_test(files_are_read_as_they_were_written),

@@ -112,8 +112,10 @@ bool kn_auto_natural(char spec[KN_SPEC_BYTES], const kn_build *build)
         ways |= kn_natural_amount_ways(bytes, n);
     }
     if (n_currencies > 1 || ways == (KN_MARKS_POINT | KN_MARKS_COMMA)) return false;
-    if ((n_shapes > 1 && !bare) || (n_shapes == 1 && is_plain(shapes[0]))) return false;
-    if (!are_read_as_the_order_does(&plain) || could_be_codes(build)) return false;
+    const bool all_plain =
+        n_shapes == 1 && is_plain(shapes[0]) && plain.ways != 0; /* and text: 1,234 alone, in this order either way */
+    if ((n_shapes > 1 && !bare) || (!all_plain && !are_read_as_the_order_does(&plain))) return false;
+    if (could_be_codes(build)) return false;
     snprintf(spec, KN_SPEC_BYTES, "natural");
     return true;
 }

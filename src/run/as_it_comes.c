@@ -1,6 +1,7 @@
 /* Oddities of tables as they come. Cost: a pass over the distinct spellings of each column, and the rows of each. */
 #include "run/as_it_comes.h"
 
+#include "duckdb/duckdb.h"
 #include "run/column_looks.h"
 #include "table/dates.h"
 #include "table/names.h"
@@ -188,6 +189,10 @@ kn_status kn_input_notice(kn_input *input, kn_error *err)
         if (column->marks != KN_MARKS_PLAIN && input->csv.decimal == KN_DECIMAL_AUTO)
             kn_sentences_add(&input->warnings,
                              KN_SAID(column->marks == KN_MARKS_COMMA ? KN_SAY_MARKS_COMMA : KN_SAY_MARKS_POINT, name));
+        const bool is_asked = input->csv.decimal != KN_DECIMAL_AUTO || input->choices[c].type != KN_TYPE_AUTO;
+        if (!is_asked && kn_is_csv(input->path) && kn_column_marks_unclear(column))
+            kn_sentences_add(&input->warnings,
+                             KN_SAID(column->type == KN_TYPE_TEXT ? KN_SAY_MARKS_UNCLEAR : KN_SAY_POINT_UNCLEAR, name));
         const uint64_t n_invalid = count_invalid(column, rows);
         const bool is_listed = kn_problem_find(input->problems, KN_PROBLEM_BAD_CELLS, column->name) != NULL;
         if (n_invalid > 0 && !is_listed)
@@ -308,6 +313,8 @@ kn_mixed_cells kn_column_mixed_cells(const kn_column *column, const uint64_t *ro
         double number;
         const char *bytes = kn_column_bytes(column, s, &n);
         if (is_missing(column, s) || rows[s] == 0 || kn_is_null_word(bytes, n)) continue;
+        const bool is_code = kn_number_ways(bytes, n, true) != kn_number_ways(bytes, n, false); /* 007 */
+        if (is_code) return (kn_mixed_cells){0};
         const bool is_number =
             kn_number_read(&number, bytes, n, false) != KN_NUMBER_NONE || kn_number_ways(bytes, n, false) != 0;
         const bool is_date = kn_date_forms(bytes, n, KN_DATE_ANY & ~(unsigned)KN_DATE_COMPACT) != 0;

@@ -265,11 +265,39 @@ static bool is_date(const char *text, size_t n)
     return kn_date_forms(text, n, KN_DATE_ANY & ~(unsigned)KN_DATE_COMPACT) != 0;
 }
 
+/* In two ways, and not the same number in both. */
+static bool is_unclear(const char *text, size_t n)
+{
+    char point[KN_MARKED_BYTES], comma[KN_MARKED_BYTES];
+    const size_t n_point = kn_number_plain(point, text, n, KN_MARKS_POINT);
+    return n_point != kn_number_plain(comma, text, n, KN_MARKS_COMMA) || memcmp(point, comma, n_point) != 0;
+}
+
+bool kn_column_marks_unclear(const kn_column *column)
+{
+    enum { FEW = 10 }; /* of 1.234: fewer may have three digits behind the point by chance */
+    uint32_t n_unclear = 0, n_other = 0, n_cells = 0;
+    if ((column->type != KN_TYPE_TEXT && column->type != KN_TYPE_DECIMAL) || column->marks != KN_MARKS_PLAIN)
+        return false;
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        size_t n;
+        const char *text = trimmed(column, s, &n);
+        if (is_missing(column, s) || kn_is_null_word(text, n)) continue;
+        const unsigned ways = kn_number_ways(text, n, false);
+        n_cells++;
+        if (ways == KN_MARKS_POINT || ways == KN_MARKS_COMMA) return false;
+        n_other += ways == 0;
+        n_unclear += ways != 0 && is_unclear(text, n);
+    }
+    return n_unclear > 0 && n_other <= (1 - NEARLY_ALL) * n_cells &&
+           (column->type == KN_TYPE_TEXT || (n_unclear >= FEW && n_other == 0));
+}
+
 kn_type kn_column_nearly(const kn_column *column)
 {
     if (column->type != KN_TYPE_TEXT) return KN_TYPE_TEXT;
     if (cells_have(column, is_whole)) return KN_TYPE_INT;
-    if (cells_have(column, is_number)) return KN_TYPE_DECIMAL;
+    if (cells_have(column, is_number)) return kn_column_marks_unclear(column) ? KN_TYPE_TEXT : KN_TYPE_DECIMAL;
     return cells_have(column, is_date) ? KN_TYPE_DATE : KN_TYPE_TEXT;
 }
 

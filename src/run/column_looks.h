@@ -25,6 +25,9 @@ kn_status kn_column_looks(kn_looks *out, const kn_column *column, uint32_t n_row
 /* Text of which nine in ten of the different cells are numbers, or dates: the type that it has but for the others.
  * KN_TYPE_TEXT: none. */
 kn_type kn_column_nearly(const kn_column *column);
+/* Numbers of which nobody knows whether their marks part thousands: 1,234 in each that tells, or, read as a bit more
+ * than one, 1.234. */
+bool kn_column_marks_unclear(const kn_column *column);
 
 /* A postal code, by the name or because all cells have its form. */
 bool kn_column_is_postcode(const kn_column *column);

@@ -55,7 +55,8 @@ typedef struct guess {
     char *levels; /* comment lines: the first labels of every level; NULL: none */
     uint64_t n_missing;
     kn_mixed_cells mixed;
-    kn_proposal model; /* of a sensitive column */
+    bool marks_unclear; /* of numbers that are read as text */
+    kn_proposal model;  /* of a sensitive column */
 } guess;
 
 typedef struct profile {
@@ -131,7 +132,7 @@ static kn_status role_guess(guess *out, const kn_column *column, uint32_t n_rows
                             "is none under null_values, or say invalid: missing"
                           : "nearly all cells are numbers: correct the others, name them under "
                             "null_values, or say invalid: missing";
-    } else if (looks.look == KN_LOOKS_UNIQUE && is_measured(column)) {
+    } else if (looks.look == KN_LOOKS_UNIQUE && (is_measured(column) || kn_column_marks_unclear(column))) {
         has_hint(out, column->name);
     } else if (looks.look != KN_LOOKS_PLAIN) {
         out->role = KN_ROLE_IDENTIFIER;
@@ -189,6 +190,7 @@ static void notice_mixed(profile *about, uint32_t c, const uint64_t *rows)
     const kn_column *column = &about->input->table->columns[c];
     if (g->role == KN_ROLE_IDENTIFIER || about->input->choices[c].type != KN_TYPE_AUTO) return;
     g->mixed = kn_column_mixed_cells(column, rows);
+    g->marks_unclear = column->type == KN_TYPE_TEXT && kn_column_marks_unclear(column);
     if (g->mixed.n_cells > 0)
         kn_sentences_add(&about->input->warnings,
                          KN_SAID(g->mixed.are_dates ? KN_SAY_MIXED_DATES_AND_WORDS : KN_SAY_MIXED_NUMBERS,
@@ -536,6 +538,11 @@ static void policy_columns(kn_buffer *out, const profile *about)
         const guess *g = &about->guesses[c];
         const uint32_t n_values = table->columns[c].n_values;
         kn_buffer_printf(out, "  # %s; %u value%s\n", g->reason, n_values, n_values == 1 ? "" : "s");
+        if (g->marks_unclear)
+            kn_buffer_text(
+                out,
+                "  #   1,234 could be 1234 or 1.234: say decimal: point, or comma, under input, and the type decimal "
+                "here\n");
         if (g->mixed.n_cells > 0 && g->type == table->columns[c].type)
             kn_buffer_printf(
                 out,

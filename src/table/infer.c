@@ -215,11 +215,12 @@ static size_t count_groups(const char *bytes, size_t n)
 
 /* The one way in which all numbers of the column can be read, or what the user said; PLAIN: there is none. Numbers with
  * blanks or apostrophes may be the same in both; where all have as many digits they may be no quantities, though: those
- * of telephones are written so. */
+ * of telephones are written so, though not with marks that a typesetter knows. */
 static kn_marks find_marks(const kn_inference *o)
 {
     unsigned ways = KN_MARKS_POINT | KN_MARKS_COMMA;
     size_t least_groups = SIZE_MAX, most_groups = 0;
+    bool is_quantity = is_declared(o);
     if (o->options->decimal == KN_DECIMAL_POINT) ways = KN_MARKS_POINT;
     if (o->options->decimal == KN_DECIMAL_COMMA) ways = KN_MARKS_COMMA;
     for (uint32_t l = 0; l < o->n_lists; l++)
@@ -229,9 +230,10 @@ static kn_marks find_marks(const kn_inference *o)
             const size_t n_groups = count_groups(bytes, n);
             if (n_groups < least_groups) least_groups = n_groups;
             if (n_groups > most_groups) most_groups = n_groups;
+            is_quantity = is_quantity || kn_number_has_wide_mark(bytes, n);
             ways &= kn_number_ways(bytes, n, is_declared(o));
         }
-    if (ways == (KN_MARKS_POINT | KN_MARKS_COMMA) && least_groups > 0 && (least_groups < most_groups || is_declared(o)))
+    if (ways == (KN_MARKS_POINT | KN_MARKS_COMMA) && least_groups > 0 && (least_groups < most_groups || is_quantity))
         return KN_MARKS_POINT;
     return ways == KN_MARKS_POINT || ways == KN_MARKS_COMMA ? (kn_marks)ways : KN_MARKS_PLAIN;
 }

@@ -13,23 +13,46 @@ static void trim(const char **bytes, size_t *n)
     while (*n > 0 && is_blank((*bytes)[*n - 1])) --*n;
 }
 
+/* The blanks that keep a line together, U+00A0, U+2009 and U+202F, and the apostrophe U+2019. */
+static size_t wide_mark(const char *at, const char *end)
+{
+    if (end - at >= 2 && memcmp(at, "\xC2\xA0", 2) == 0) return 2;
+    if (end - at < 3 || memcmp(at, "\xE2\x80", 2) != 0) return 0;
+    return at[2] == '\x89' || at[2] == '\xAF' || at[2] == '\x99' ? 3 : 0;
+}
+
+/* Its bytes; 0: none stands there. */
+static size_t thousands_mark(const char *at, const char *end, char thousands)
+{
+    return *at == thousands || *at == ' ' || *at == '\'' ? 1 : wide_mark(at, end);
+}
+
+bool kn_number_has_wide_mark(const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (wide_mark(bytes + i, bytes + n) > 0) return true;
+    return false;
+}
+
 /* Digits in groups, to out; returns where they end, NULL when the groups are wrong. */
 static const char *take_whole(char **out, const char *at, const char *end, char thousands)
 {
-    char mark = '\0';
-    size_t n_group = 0;
-    for (; at < end; at++) {
+    const char *mark = NULL;
+    size_t n_group = 0, n_mark = 1;
+    for (; at < end; at += n_mark) {
         if (is_digit(*at)) {
             *(*out)++ = *at;
             n_group++;
+            n_mark = 1;
             continue;
         }
-        if (*at != thousands && *at != ' ' && *at != '\'') break;
-        if (mark == '\0' ? n_group == 0 || n_group > 3 : n_group != 3 || *at != mark) return NULL;
-        mark = *at;
+        n_mark = thousands_mark(at, end, thousands);
+        if (n_mark == 0) break;
+        if (mark == NULL ? n_group == 0 || n_group > 3 : n_group != 3 || memcmp(at, mark, n_mark) != 0) return NULL;
+        mark = at;
         n_group = 0;
     }
-    return mark != '\0' && n_group != 3 ? NULL : at;
+    return mark != NULL && n_group != 3 ? NULL : at;
 }
 
 size_t kn_number_plain(char out[KN_MARKED_BYTES], const char *bytes, size_t n, kn_marks marks)

@@ -2,6 +2,7 @@
  *
  *   POINT   1,234.56   1 234.56   1'234.56   .5
  *   COMMA   1.234,56   1 234,56   1'234,56   ,5
+ * The blank may be one that keeps the line together, the apostrophe a curved one.
  * Marks between thousands are of one kind within a number and stand before every three digits, or before none. `1.234`
  * is a number in both ways, and two different ones: only the rest of the column, or the user, can tell. */
 #ifndef KN_TABLE_NUMBER_MARKS_H
@@ -18,6 +19,9 @@ enum { KN_MARKED_BYTES = 64 }; /* longer ones are no numbers */
 
 /* The number without marks and with a point, as number.h reads it; returns its length, 0: it is none. */
 size_t kn_number_plain(char out[KN_MARKED_BYTES], const char *bytes, size_t n_bytes, kn_marks marks);
+/* Whether it has a mark of more than one byte, U+00A0, U+2009, U+202F or U+2019, which nobody types into a telephone
+ * number. */
+bool kn_number_has_wide_mark(const char *bytes, size_t n_bytes);
 /* In which of the two ways it is a number: a set of bits. `leading_zeros`: 007,5 is one. */
 unsigned kn_number_ways(const char *bytes, size_t n_bytes, bool leading_zeros);
 

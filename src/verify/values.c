@@ -102,15 +102,28 @@ static bool split_number(char *digits, size_t *n_digits, int *power, bool *negat
     return n == 0 || (*power <= MAX_POWER && *power >= -MAX_POWER);
 }
 
+/* How many bytes of a mark that is written with several: a blank that keeps the line together, a curved apostrophe. */
+static size_t long_mark(const char *bytes, size_t n_bytes)
+{
+    static const char *const marks[] = {"\xC2\xA0", "\xE2\x80\x89", "\xE2\x80\xAF", "\xE2\x80\x99"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const size_t n = strlen(marks[i]);
+        if (n_bytes >= n && memcmp(bytes, marks[i], n) == 0) return n;
+    }
+    return 0;
+}
+
 /* 1.234,56 as 1234.56, for the marks that the column has; returns the length, 0 when marks stand where none may. */
 static size_t strip_marks(char *out, kn_marks marks, const char *bytes, size_t n_bytes)
 {
     const char point = marks == KN_MARKS_COMMA ? ',' : '.', between = marks == KN_MARKS_COMMA ? '.' : ',';
-    size_t n = 0, n_run = 0;
+    size_t n = 0, n_run = 0, n_long;
     char seen = '\0';
     bool fraction = false;
     for (size_t i = 0; i < n_bytes; i++) {
-        const char c = bytes[i];
+        char c = bytes[i];
+        n_long = long_mark(bytes + i, n_bytes - i);
+        if (n_long > 0) c = bytes[i += n_long - 1]; /* the last byte tells them apart */
         if (is_digit(c)) {
             out[n++] = c;
             n_run++;
@@ -120,7 +133,7 @@ static size_t strip_marks(char *out, kn_marks marks, const char *bytes, size_t n
             if (seen != '\0' && n_run != 3) return 0;
             fraction = true;
             out[n++] = '.';
-        } else if (!fraction && (c == between || c == ' ' || c == '\'')) {
+        } else if (!fraction && (n_long > 0 || c == between || c == ' ' || c == '\'')) {
             if (n_run == 0 || n_run > 3 || (seen != '\0' && (c != seen || n_run != 3))) return 0;
             seen = c;
             n_run = 0;
