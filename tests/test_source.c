@@ -547,6 +547,20 @@ static void every_refusal_names_its_place(void **state)
          "contain the delimiter, or name the first column too (R's write.table leaves that out)"},
         {TEXT("a,b\n1,2\n\"x\ny\",4,five,6\n"), "data.csv:4: column 3: 'five' is one cell more than the header has "
                                                 "(2); quote cells that contain the delimiter"},
+        {TEXT("a,b\n1,2\n1, \"Smith, J\"\n"),
+         "data.csv:3: column 3: ' J\"' is one cell more than the header has (2); a blank stands before a quote, which "
+         "is then part of the text: say --trim, or remove the blank"},
+        {TEXT("a,b\n1,2\n  \"Smith, J\",7\n"),
+         "data.csv:3: column 3: '7' is one cell more than the header has (2); a blank stands before a quote, which is "
+         "then part of the text: say --trim, or remove the blank"},
+        {TEXT("a,b,c\n1,2,3\n1, \"Smith\nJ\",4\n"),
+         "data.csv:3: 2 cells where the header has 3; a blank stands before a quote, which is then part of the text: "
+         "say --trim, or remove the blank"},
+        {TEXT("a,b\n1,2\n5 \"Smith\",x y\"z, J\n"),
+         "data.csv:3: column 3: ' J' is one cell more than the header has (2); quote cells that contain the delimiter"},
+        {TEXT("Visits 2024\na,b,c\n1,2,3\n"),
+         "data.csv:2: column 2: 'b' is one cell more than the header has (1); quote cells that contain the delimiter, "
+         "or remove what stands above the header, if line 1 is a title"},
         {TEXT("a,b\n1,2\n\n3,4\n"),
          "data.csv:3: a blank line inside the table; only the end of the file may have them"},
         {TEXT("a,b\r\n1,\"x\r\ny\"z\r\n"),

@@ -437,6 +437,29 @@ static const char *shown_rest(char buffer[KN_SHOWN_BYTES], const reading *r, con
     return kn_value_shown(buffer, text + at, end - at, r->reader->options.redact);
 }
 
+/* A quote behind the blanks at the beginning of a cell of the line, which then belongs to the text. */
+static bool has_blank_before_quote(const kn_csv_reader *reader, const char *text, size_t at)
+{
+    const char delimiter = reader->dialect.delimiter;
+    bool begins = true, is_blank = false;
+    while (at > 0 && text[at - 1] != '\n' && text[at - 1] != '\r') at--;
+    for (; !reader->options.trim && text[at] != '\0' && text[at] != '\n' && text[at] != '\r'; at++) {
+        if (begins && is_blank && text[at] == '"') return true;
+        is_blank = text[at] == ' ' || (text[at] == '\t' && delimiter != '\t');
+        begins = text[at] == delimiter || (begins && is_blank);
+    }
+    return false;
+}
+
+/* What may be the matter with the first line below the header: R leaves out one name; more are missing where something
+ * else than the header was read as such. */
+static const char *below_header(const kn_csv_reader *reader, const char *text, size_t at)
+{
+    while (text[at] != '\0' && text[at] != '\n' && text[at] != '\r' && text[at] != reader->dialect.delimiter) at++;
+    return text[at] == reader->dialect.delimiter ? ", or remove what stands above the header, if line 1 is a title"
+                                                 : ", or name the first column too (R's write.table leaves that out)";
+}
+
 static kn_status refuse_fault(const reading *r, const kn_csv_fault *fault, const char *text, uint64_t first_line,
                               uint64_t file_at, kn_error *err)
 {
@@ -460,15 +483,27 @@ static kn_status refuse_fault(const reading *r, const kn_csv_fault *fault, const
             "the text, write it twice and the cell in quotes",
             reader->name, line, name);
     case KN_CSV_TOO_MANY:
+        if (has_blank_before_quote(reader, text, fault->at))
+            return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .option = "trim"),
+                                   "%s:%llu: column %u: %s is one cell more than %s has (%u); a blank stands before a "
+                                   "quote, which is then "
+                                   "part of the text: say --trim, or remove the blank",
+                                   reader->name, line, fault->column + 1, shown_rest(shown, r, text, fault->at), wanted,
+                                   n_columns);
         return kn_error_set_at(
             err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line),
             "%s:%llu: column %u: %s is one cell more than %s has (%u); quote cells that contain the delimiter%s",
             reader->name, line, fault->column + 1, shown_rest(shown, r, text, fault->at), wanted, n_columns,
-            line == 1 + reader->header.n_lines && !reader->options.no_header
-                ? ", or name the first column too (R's write.table leaves that out)"
-                : "");
+            line == 1 + reader->header.n_lines && !reader->options.no_header ? below_header(reader, text, fault->at)
+                                                                             : "");
     case KN_CSV_TOO_FEW:
         if (fault->column == 0) break;
+        if (has_blank_before_quote(reader, text, fault->at))
+            return kn_error_set_at(
+                err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .column = column, .option = "trim"),
+                "%s:%llu: %u cell%s where %s has %u; a blank stands before a quote, which is then part of the text: "
+                "say --trim, or remove the blank",
+                reader->name, line, fault->column, fault->column == 1 ? "" : "s", wanted, n_columns);
         return kn_error_set_at(
             err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .column = column),
             "%s:%llu: %u cell%s where %s has %u; the first one missing is column %s; complete the line (an "
