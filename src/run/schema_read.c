@@ -82,6 +82,38 @@ done:
     return status;
 }
 
+static bool is_list_of(const kn_yaml *list, kn_yaml_kind kind)
+{
+    bool holds = list->kind == KN_YAML_LIST;
+    for (const kn_yaml *one = list->first; one != NULL; one = one->next)
+        holds &= one->kind == kind && (kind != KN_YAML_SCALAR || one->text != NULL);
+    return holds;
+}
+
+/* What is read later, of labels that it is asked for, relies on this. */
+static kn_status check_labels(const kn_schema *schema, const char *path, kn_error *err)
+{
+    kn_status status = KN_OK;
+    for (const kn_yaml *column = columns_of(schema); column != NULL; column = column->next) {
+        const kn_yaml *labels = kn_yaml_find(column, "labels"), *wrong = NULL;
+        if (labels == NULL) continue;
+        if (!is_list_of(labels, KN_YAML_MAPPING)) wrong = labels;
+        for (const kn_yaml *label = labels->first; label != NULL && wrong == NULL; label = label->next) {
+            const kn_yaml *members = kn_yaml_find(label, "members");
+            if (members != NULL && !is_list_of(members, KN_YAML_SCALAR)) wrong = members;
+        }
+        if (wrong != NULL)
+            KN_FAIL_AT(
+                KN_USAGE,
+                KN_PLACE(.option = "schema", .file = path, .line = wrong->line, .column = text_of(column, "name")),
+                "%.500s:%u: column %.80s: %s; give the file that --schema wrote with the release", path, wrong->line,
+                text_of(column, "name"),
+                wrong == labels ? "its labels are no list of labels" : "the members of a label are no list of values");
+    }
+done:
+    return status;
+}
+
 static kn_status note_reading(kn_schema *schema, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -159,6 +191,7 @@ kn_status kn_schema_read(kn_schema **out, const char *path, kn_files *files, kn_
     }
     KN_TRY(kn_error_about(err, kn_yaml_parse(&schema->root, text, n_bytes, path, err), KN_PLACE(.option = "schema")));
     KN_TRY(note_orders(schema, path, err));
+    KN_TRY(check_labels(schema, path, err));
     schema->path = kn_string_copy(path, strlen(path), err);
     if (schema->path == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     KN_TRY(note_reading(schema, err));
@@ -322,7 +355,7 @@ static kn_status gather_values(nesting *nest, const kn_yaml *labels, char **text
     for (const kn_yaml *label = labels; label != NULL; label = label->next) {
         const kn_yaml *members = kn_yaml_find(label, "members");
         for (const kn_yaml *m = members != NULL ? members->first : NULL; m != NULL; m = m->next)
-            if (m->text != NULL && !(m->is_plain && strcmp(m->text, "null") == 0)) KN_PUSH(&nest->values, m->text);
+            if (!(m->is_plain && strcmp(m->text, "null") == 0)) KN_PUSH(&nest->values, m->text);
     }
     if (nest->values.n > 1) qsort(nest->values.items, nest->values.n, sizeof *nest->values.items, by_text);
     for (size_t i = 0; i < nest->values.n; i++)
