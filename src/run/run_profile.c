@@ -113,6 +113,14 @@ static bool is_measured(const kn_column *column)
     return column->type == KN_TYPE_TEXT;
 }
 
+/* So many values, each of so few rows on average, that they number households rather than say what kind they are. */
+static bool numbers_households(const kn_column *column, uint32_t n_rows)
+{
+    enum { FEW_KINDS = 10, MOST_MEMBERS = 20 };
+    const uint64_t n_present = column->n_values - (column->has_missing ? 1 : 0);
+    return kn_name_is_household(column->name) && n_present > FEW_KINDS && n_present * MOST_MEMBERS >= n_rows;
+}
+
 static kn_status role_guess(guess *out, const kn_column *column, uint32_t n_rows, kn_error *err)
 {
     enum { ENOUGH_ROWS = 20 }; /* the same value in all of fewer says nothing of the next table's */
@@ -137,6 +145,9 @@ static kn_status role_guess(guess *out, const kn_column *column, uint32_t n_rows
     } else if (looks.look != KN_LOOKS_PLAIN) {
         out->role = KN_ROLE_IDENTIFIER;
         out->reason = kn_sentence_english(looks.reason);
+    } else if (numbers_households(column, n_rows)) {
+        out->role = KN_ROLE_IDENTIFIER;
+        out->reason = "the name is that of a number given to households";
     } else if (!has_hint(out, column->name) && column->n_values == 1 && !column->has_missing && n_rows >= ENOUGH_ROWS) {
         out->role = KN_ROLE_INSENSITIVE;
         out->reason = "every row has the same value";
@@ -162,16 +173,16 @@ static bool numbers_people(const guess *g, const kn_column *column, uint32_t n_r
     if (kn_name_is_place(column->name) ||
         kn_name_says(column->name, "doctor|physician|provider|consultant|arzt|device|visit|batch"))
         return false;
-    if (kn_name_is_id(column->name)) return n_present < n_cells;
+    if (kn_name_is_id(column->name) || kn_name_is_household(column->name)) return n_present < n_cells;
     return g->numbers_people && n_present * 10 < n_cells * 9;
 }
 
-/* The first column that tells people apart, by its name if there is one; KN_NONE where a number of persons is different
- * in every row: then nobody has several, and what repeats numbers something else. */
+/* The first column that tells people apart, by its name if there is one, or else households; KN_NONE where a number of
+ * persons is different in every row: then nobody has several, and what repeats numbers something else. */
 static uint32_t person_column(const profile *about)
 {
     const kn_table *table = about->input->table;
-    uint32_t found = KN_NONE;
+    uint32_t found = KN_NONE, household = KN_NONE;
     bool is_said = false, one_row_each = false;
     for (uint32_t c = 0; c < table->n_columns && !is_said; c++) {
         const kn_column *column = &table->columns[c];
@@ -180,8 +191,10 @@ static uint32_t person_column(const profile *about)
         if (!numbers_people(&about->guesses[c], column, table->n_rows)) continue;
         is_said = says_person;
         if (is_said || found == KN_NONE) found = c;
+        if (household == KN_NONE && kn_name_is_household(column->name)) household = c;
     }
-    return is_said || !one_row_each ? found : KN_NONE;
+    if (!is_said && one_row_each) return KN_NONE;
+    return is_said || household == KN_NONE ? found : household;
 }
 
 static void notice_mixed(profile *about, uint32_t c, const uint64_t *rows)
@@ -652,10 +665,13 @@ static kn_status policy_make(char **out, const profile *about, kn_error *err)
                      table->source, table->source, table->source);
     policy_input(&text, about);
     if (about->person != KN_NONE) {
-        kn_buffer_text(&text,
-                       "\n# People have several rows: classes count persons, told apart by this column.\nperson: ");
-        kn_yaml_put(&text, table->columns[about->person].name);
-        kn_buffer_char(&text, '\n');
+        const char *name = table->columns[about->person].name;
+        const bool are_households = kn_name_is_household(name);
+        kn_buffer_printf(&text, "\n# %s, told apart by this column.\nperson: ",
+                         are_households ? "Members of a household stand in several rows: classes count households"
+                                        : "People have several rows: classes count persons");
+        kn_yaml_put(&text, name);
+        kn_buffer_text(&text, are_households ? "\nunit: household\n" : "\n");
     }
     kn_buffer_text(&text, "\n# A column that is not listed here is an error, so that a new one cannot slip out.\n"
                           "unlisted_columns: error\n\ncolumns:\n");

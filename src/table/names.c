@@ -84,6 +84,17 @@ bool kn_name_is_person(const char *name)
                               "mitglied|versicherte|schueler|paziente|paciente|cliente|mrn.|ssn.|nhs.");
 }
 
+bool kn_name_is_household(const char *name)
+{
+    if (kn_name_says(name,
+                     "=household|=households|=hh|=hhid|=hhnr|=hhno|=hhnum|=hh_no|=hh_num|=hh_number|=family|=famid|"
+                     "=familie|=haushalt|=menage|=hogar|=famiglia|household_no|household no|household_number|"
+                     "household number|haushaltsnummer"))
+        return true;
+    return kn_name_is_id(name) && !kn_name_is_person(name) &&
+           kn_name_says(name, "household|haushalt|hh.|family|familie|famille|famiglia|menage|foyer|hogar");
+}
+
 bool kn_name_is_date(const char *name)
 {
     return kn_name_says(name, "date|datum|fecha|data.|birth|geburt|naissance|nascita|nacimiento|dob.|admi|discharge|"

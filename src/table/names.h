@@ -10,7 +10,9 @@ bool kn_name_says(const char *name, const char *words);
 /* The name of a number that is given to persons or cases: id, patient_id, patientId, nr, Pat.-Nr. */
 bool kn_name_is_id(const char *name);
 bool kn_name_is_person(const char *name); /* patient, customer */
-bool kn_name_is_place(const char *name);  /* where people are treated or taught: site, ward, school */
+/* The name of a number that is given to households: household, hh_id, family_id, Haushalt-Nr.; not household_size. */
+bool kn_name_is_household(const char *name);
+bool kn_name_is_place(const char *name); /* where people are treated or taught: site, ward, school */
 bool kn_name_is_date(const char *name);
 bool kn_name_is_age(const char *name);
 #define KN_POSTCODE_WORDS "zip|postal|postcode|post_code|post code|plz.|postleit|code_post|cap.|cp.|codigo_post"
