@@ -89,6 +89,16 @@ static const struct {
      "taille|peso|children|kinder|enfants|figli|hijos"},
 };
 
+/* What somebody did or suffered in the end: 0 and 1, or a few words for it. */
+static bool is_outcome(const kn_column *column)
+{
+    enum { MOST_KINDS = 10 };
+    return column->type != KN_TYPE_DATE && column->n_values <= MOST_KINDS &&
+           kn_name_says(column->name, "=default|defaulted|default payment|default_payment|default-payment|"
+                                      "default.payment|outcome|readmi|rehospital|mortality|deceased|died.|dead.|death|"
+                                      "verstorben|gestorben|deces|deceduto|fallecido|relapse|recidiv|churn|fraud");
+}
+
 static bool has_hint(guess *out, const char *name)
 {
     for (size_t i = 0; i < sizeof name_hints / sizeof *name_hints; i++)
@@ -145,6 +155,9 @@ static kn_status role_guess(guess *out, const kn_column *column, uint32_t n_rows
     } else if (looks.look != KN_LOOKS_PLAIN) {
         out->role = KN_ROLE_IDENTIFIER;
         out->reason = kn_sentence_english(looks.reason);
+    } else if (is_outcome(column)) {
+        out->role = KN_ROLE_SENSITIVE;
+        out->reason = "the name speaks of how it ended";
     } else if (numbers_households(column, n_rows)) {
         out->role = KN_ROLE_IDENTIFIER;
         out->reason = "the name is that of a number given to households";
