@@ -99,6 +99,9 @@ KN_API void kn_settings_on_progress(kn_settings *settings, kn_progress_fn progre
  * It holds no values of the data. */
 typedef void (*kn_note_fn)(void *user, const char *text);
 KN_API void kn_settings_on_note(kn_settings *settings, kn_note_fn note, void *user);
+/* How many characters a line takes where the text of the result is shown: trees are drawn in so many. 0, as long as
+ * nobody says: 100, as in files. */
+KN_API void kn_settings_text_width(kn_settings *settings, unsigned n_characters);
 /* Asks to stop whenever `cancel` was counted up, say by a signal handler; another thread counts with an atomic
  * operation. It is read on the thread that called the job. An anytime search answers the first request with its best
  * release. */

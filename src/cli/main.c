@@ -372,6 +372,7 @@ static int run_command(cli_words *words, kn_error *err)
     if (words->command->id != KN_COMMAND_GENERATE) signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* so is a file that grows beyond the limit of `ulimit -f` */
     kn_settings_on_cancel(words->settings, &cancel_requests);
+    kn_settings_text_width(words->settings, cli_width(stdout));
     if (words->progress == CLI_ALWAYS || (words->progress == CLI_AUTO && !words->quiet && isatty(STDERR_FILENO)))
         kn_settings_on_progress(words->settings, cli_show_progress, &progress);
     if (words->verbose) kn_settings_on_note(words->settings, print_note, &progress);

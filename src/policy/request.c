@@ -282,6 +282,7 @@ kn_status kn_request_new(kn_request **out, const kn_settings *settings, kn_error
     request->progress_user = settings->progress_user;
     request->note = settings->note;
     request->note_user = settings->note_user;
+    request->text_width = settings->text_width;
     request->cancel = settings->cancel;
     request->after_write = settings->after_write;
     request->after_write_user = settings->after_write_user;

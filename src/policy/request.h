@@ -111,6 +111,7 @@ typedef struct kn_request {
     void *progress_user;
     kn_note_fn note; /* NULL: nobody listens */
     void *note_user;
+    unsigned text_width; /* of lines where the text is shown; 0: nobody said */
     const volatile int *cancel;
     /* Told where the release is after it was written and before it is verified: its path, or its arrays in memory. For
      * tests, which spoil it there: no function, flag or variable of the environment sets it. */

@@ -148,6 +148,8 @@ void kn_settings_on_note(kn_settings *settings, kn_note_fn note, void *user)
     settings->note_user = user;
 }
 
+void kn_settings_text_width(kn_settings *settings, unsigned n_characters) { settings->text_width = n_characters; }
+
 void kn_settings_on_cancel(kn_settings *settings, const volatile int *cancel) { settings->cancel = cancel; }
 
 const kn_setting *kn_settings_find(const kn_settings *settings, const char *option)

@@ -24,6 +24,7 @@ struct kn_settings {
     void *progress_user;
     kn_note_fn note;
     void *note_user;
+    unsigned text_width; /* 0: nobody said */
     const volatile int *cancel;
     void (*after_write)(void *user, const char *path, const kn_batches *batches); /* see kn_request */
     void *after_write_user;

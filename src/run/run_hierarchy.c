@@ -81,7 +81,12 @@ static kn_status show(char **text, tree_run *r, kn_error *err)
     kn_status status = KN_OK;
     kn_domain *domain = NULL;
     kn_tree *tree = NULL;
-    kn_show_options options = {.width = 100, .max_lines = r->request->verbose ? 0 : 60};
+    enum { WIDTH = 100, LEAST_WIDTH = 20 };
+    const uint32_t asked = r->request->output == NULL ? r->request->text_width : 0;
+    kn_show_options options = {.width = asked == 0            ? WIDTH
+                                        : asked < LEAST_WIDTH ? LEAST_WIDTH
+                                                              : asked,
+                               .max_lines = r->request->verbose ? 0 : 60};
     if (r->column != NULL) {
         KN_TRY(kn_domain_build(&domain, r->column, r->input->table->source, r->input->table->n_rows, &r->tree, err));
         KN_TRY(kn_hierarchy_show(text, domain->tree, domain, &options, err));
