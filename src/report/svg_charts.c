@@ -201,7 +201,7 @@ static frame frame_around(const page_curve *curve)
     return area;
 }
 
-enum { MAX_NAMED = 256, MAX_LINE = 41 * 64, TIE_BOXES = 10 };
+enum { MAX_NAMED = 256, MAX_LINE = 41 * 64, TIE_BOXES = 20 };
 
 typedef struct box {
     double x0, y0, x1, y1;
@@ -226,11 +226,13 @@ typedef struct picture {
     size_t n, n_points, n_lines; /* boxes, those of points, and those of points and lines */
 } picture;
 
-/* The thin line from a point to its name runs over no other name and no other point. */
+/* The thin line from a point to its name runs over no other name and no other point. Those of points that are all but
+ * one begin together. */
 static bool may_tie(const picture *d, double x, double y, double to_x, double to_y)
 {
     for (int step = 1; step <= 20; step++) {
         const double at_x = x + (to_x - x) * step / 20, at_y = y + (to_y - y) * step / 20;
+        if (hypot(at_x - x, at_y - y) < 7) continue;
         const box dot = {at_x - .5, at_y - .5, at_x + .5, at_y + .5};
         if (!is_free(&dot, d->boxes + d->n_lines, d->n - d->n_lines)) return false;
         for (size_t i = 0; i < d->n_points; i++) {
@@ -242,35 +244,89 @@ static bool may_tie(const picture *d, double x, double y, double to_x, double to
     return true;
 }
 
-/* A name beside its point, or further away and tied to it, where it covers nothing; false: there is no such place. */
-static bool point_name(page *to, picture *d, double x, double y, const char *name, bool tied)
+/* From a point to the nearest of a name's box. */
+static double distance_to(const box *name, double x, double y)
 {
-    static const double beside[][2] = {{8, -4}, {8, 13}, {8, 4}, {-8, -4}, {-8, 13}, {-8, 4}};
-    static const double away[][2] = {{14, -18},  {14, 26},  {14, -31}, {14, 39},  {14, -44}, {14, 52},
-                                     {14, 65},   {14, 78},  {14, 91},  {14, 104}, {14, 117}, {14, 130},
-                                     {-14, -18}, {-14, 26}, {-14, 39}, {-14, 52}, {45, 20},  {45, 33},
-                                     {45, 46},   {45, -20}, {45, -33}, {75, 33},  {75, 46},  {75, -33}};
-    const double width = text_width(name), bottom = d->area->top + d->area->height;
-    const size_t n = tied ? sizeof away / sizeof *away : sizeof beside / sizeof *beside;
-    for (size_t i = 0; i < n; i++) {
-        const double *shift = tied ? away[i] : beside[i];
-        const bool left = shift[0] < 0;
-        const double at = x + shift[0], base = y + shift[1], end = left ? at + 1 : at - 1;
-        const box mine = {left ? at - width : at, base - 10, left ? at : at + width, base + 3};
-        if (mine.x0 < d->area->left + 2 || mine.x1 > WIDTH || mine.y0 < d->area->top || mine.y1 > bottom) continue;
-        if (!is_free(&mine, d->boxes, d->n)) continue;
-        if (tied && !may_tie(d, x, y, end, base - 4)) continue;
+    return hypot(fmax(0, fmax(name->x0 - x, x - name->x1)), fmax(0, fmax(name->y0 - y, y - name->y1)));
+}
+
+/* The name seems to be its own point's: clearly nearer to it than to any other, or tied to it and not beside another.
+ */
+static bool is_own_place(const picture *d, const box *name, double x, double y, bool tied)
+{
+    enum { NEARER = 4, BESIDE = 9 };
+    const double least = tied ? BESIDE : distance_to(name, x, y) + NEARER;
+    for (size_t i = 0; i < d->n_points; i++) {
+        const double other_x = (d->boxes[i].x0 + d->boxes[i].x1) / 2, other_y = (d->boxes[i].y0 + d->boxes[i].y1) / 2;
+        const bool is_same = hypot(other_x - x, other_y - y) < .5;
+        if (!is_same && distance_to(name, other_x, other_y) < least) return false;
+    }
+    return true;
+}
+
+static bool is_inside(const picture *d, const box *name)
+{
+    return name->x0 >= d->area->left + 2 && name->x1 <= WIDTH && name->y0 >= d->area->top &&
+           name->y1 <= d->area->top + d->area->height;
+}
+
+/* Of a text with its foot at `base`. */
+static box name_box(double from, double base, double width) { return (box){from, base - 10, from + width, base + 3}; }
+
+/* A name beside its point, where it covers nothing; false: there is no such place. */
+static bool name_beside(page *to, picture *d, double x, double y, const char *name)
+{
+    static const struct {
+        double x, y;
+        bool left; /* of where it ends */
+    } beside[] = {{8, -4, false}, {8, 13, false},   {8, 4, false},  {-8, -4, true},   {-8, 13, true},
+                  {-8, 4, true},  {-10, 17, false}, {10, 17, true}, {-10, -9, false}, {10, -9, true}};
+    const double width = text_width(name);
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        const bool left = beside[i].left;
+        const double at = x + beside[i].x, base = y + beside[i].y;
+        const box mine = name_box(left ? at - width : at, base, width);
+        if (!is_inside(d, &mine) || !is_free(&mine, d->boxes, d->n) || !is_own_place(d, &mine, x, y, false)) continue;
         d->boxes[d->n++] = mine;
-        for (int step = 1; tied && step <= TIE_BOXES; step++) { /* the next name stands on no tie */
-            const double at_x = x + (end - x) * step / TIE_BOXES, at_y = y + (base - 4 - y) * step / TIE_BOXES;
-            d->boxes[d->n++] = (box){at_x - 1, at_y - 1, at_x + 1, at_y + 1};
-        }
-        if (tied)
-            kn_buffer_printf(&to->out, "<path class=\"axis\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", x, y, end, base - 4);
         text_at(to, at, base, left ? "end" : "start", name);
         return true;
     }
     return false;
+}
+
+/* Where the line from a point ends at a name: at a side, or above or below it. */
+static void tie_end(double *end_x, double *end_y, const box *name, double x, double y)
+{
+    const bool beside = x < name->x0 || x > name->x1;
+    *end_x = x < name->x0 ? name->x0 - 1 : x > name->x1 ? name->x1 + 1 : x;
+    *end_y = beside ? name->y1 - 7 : y < name->y0 ? name->y0 : name->y1;
+}
+
+/* A name anywhere, with the shortest line to its point that is free; false: there is none. */
+static bool name_tied(page *to, picture *d, double x, double y, const char *name)
+{
+    enum { SHORTEST = 8, STEP = 6 };
+    const double width = text_width(name), bottom = d->area->top + d->area->height;
+    double least = INFINITY, end_x = 0, end_y = 0, to_x, to_y;
+    box best = {0};
+    for (double base = d->area->top + 10; base <= bottom - 3; base += STEP)
+        for (double from = d->area->left + 2; from + width <= WIDTH; from += STEP) {
+            const box mine = name_box(from, base, width);
+            tie_end(&to_x, &to_y, &mine, x, y);
+            const double length = hypot(to_x - x, to_y - y);
+            if (length < SHORTEST || length >= least || !is_free(&mine, d->boxes, d->n)) continue;
+            if (!is_own_place(d, &mine, x, y, true) || !may_tie(d, x, y, to_x, to_y)) continue;
+            least = length, best = mine, end_x = to_x, end_y = to_y;
+        }
+    if (isinf(least)) return false;
+    d->boxes[d->n++] = best;
+    for (int step = 1; step <= TIE_BOXES; step++) { /* the next name stands on no tie */
+        const double at_x = x + (end_x - x) * step / TIE_BOXES, at_y = y + (end_y - y) * step / TIE_BOXES;
+        d->boxes[d->n++] = (box){at_x - 1, at_y - 1, at_x + 1, at_y + 1};
+    }
+    kn_buffer_printf(&to->out, "<path class=\"axis\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", x, y, end_x, end_y);
+    text_at(to, best.x0, best.y1 - 3, "start", name);
+    return true;
 }
 
 /* Small boxes along the line, so that no name stands on it. */
@@ -290,11 +346,12 @@ static size_t line_boxes(box *boxes, size_t most, const page_curve *curve, const
     return n;
 }
 
-/* Names beside their points as far as there is room, then the others; those without any place are left to the table. */
-static void names_draw(page *to, const page_curve *curve, const frame *area)
+/* Names beside their points as far as there is room, then the others, tied to theirs; false: some have no place. A
+ * label NULL: another point's is this one's too. */
+static bool names_draw(page *to, const page_curve *curve, const frame *area, const char *const *labels)
 {
     box boxes[(2 + TIE_BOXES) * MAX_NAMED + MAX_LINE];
-    bool named[MAX_NAMED] = {false};
+    bool named[MAX_NAMED] = {false}, all = curve->n <= MAX_NAMED;
     picture d = {.area = area, .boxes = boxes};
     size_t n = curve->n < MAX_NAMED ? curve->n : MAX_NAMED;
     for (size_t i = 0; i < n; i++) {
@@ -305,28 +362,88 @@ static void names_draw(page *to, const page_curve *curve, const frame *area)
     d.n += line_boxes(boxes + d.n, MAX_LINE, curve, area);
     d.n_lines = d.n;
     for (size_t i = 0; i < n; i++)
-        named[i] = point_name(to, &d, frame_x(area, curve->x[i]), frame_y(area, curve->y[i]), curve->labels[i], false);
+        named[i] =
+            labels[i] == NULL || name_beside(to, &d, frame_x(area, curve->x[i]), frame_y(area, curve->y[i]), labels[i]);
     for (;;) { /* from the lowest up: a name below its point leaves those above it theirs */
         size_t lowest = n;
         for (size_t i = 0; i < n; i++)
             if (!named[i] && (lowest == n || curve->y[i] < curve->y[lowest])) lowest = i;
         if (lowest == n) break;
-        point_name(to, &d, frame_x(area, curve->x[lowest]), frame_y(area, curve->y[lowest]), curve->labels[lowest],
-                   true);
+        all &= name_tied(to, &d, frame_x(area, curve->x[lowest]), frame_y(area, curve->y[lowest]), labels[lowest]);
         named[lowest] = true;
     }
+    return all;
+}
+
+static bool names_fit(const page *to, const page_curve *curve, const frame *area)
+{
+    page trial = {.language = to->language, .unit = to->unit};
+    const bool fit = names_draw(&trial, curve, area, curve->labels);
+    kn_buffer_free(&trial.out);
+    return fit;
+}
+
+enum { KEY_LINE = 16, KEY_GAP = 14 };
+
+/* "12 mondrian k=5": how many stand side by side. */
+static size_t key_columns(const page_curve *curve)
+{
+    double widest = text_width("000 ");
+    for (size_t i = 0; i < curve->n; i++) widest = fmax(widest, text_width("000 ") + text_width(curve->labels[i]));
+    return (size_t)fmax(1, floor((WIDTH + KEY_GAP) / (widest + KEY_GAP)));
+}
+
+static size_t key_rows(const page_curve *curve) { return (curve->n + key_columns(curve) - 1) / key_columns(curve); }
+
+/* The first of the points that are drawn as one. */
+static size_t first_at(const page_curve *curve, const frame *area, size_t i)
+{
+    const double x = frame_x(area, curve->x[i]), y = frame_y(area, curve->y[i]);
+    size_t first = 0;
+    while (first < i && hypot(frame_x(area, curve->x[first]) - x, frame_y(area, curve->y[first]) - y) >= 1) first++;
+    return first;
+}
+
+/* More points than there is room for names of: they are numbered, and every name stands below with its number. */
+static void numbers_draw(page *to, const page_curve *curve, const frame *area)
+{
+    kn_buffer numbers[MAX_NAMED] = {{0}}, line = {0};
+    const char *labels[MAX_NAMED];
+    const size_t n_rows = key_rows(curve), n_columns = key_columns(curve);
+    for (size_t i = 0; i < curve->n && i < MAX_NAMED; i++) {
+        const size_t first = first_at(curve, area, i);
+        kn_buffer_printf(&numbers[first], first < i ? ", %zu" : "%zu", i + 1);
+        labels[i] = NULL;
+        to->out.failed |= numbers[first].failed;
+        if (numbers[first].failed) break;
+        labels[first] = numbers[first].bytes;
+    }
+    if (!to->out.failed) names_draw(to, curve, area, labels);
+    for (size_t i = 0; i < curve->n; i++) {
+        kn_buffer_clear(&line);
+        kn_buffer_printf(&line, "%zu %s", i + 1, curve->labels[i]);
+        if (line.failed) break;
+        text_at(to, (WIDTH + KEY_GAP) / (double)n_columns * (double)(i / n_rows),
+                area->top + area->height + 42 + KEY_LINE * (double)(i % n_rows + 1), "start", line.bytes);
+    }
+    to->out.failed |= line.failed;
+    kn_buffer_free(&line);
+    for (size_t i = 0; i < MAX_NAMED; i++) kn_buffer_free(&numbers[i]);
 }
 
 void page_draw_curve(page *to, const page_curve *curve)
 {
     frame area = frame_around(curve);
-    figure_open(to, curve->title, curve->desc, area.top + area.height + 42);
+    const bool numbered = curve->labels != NULL && !names_fit(to, curve, &area);
+    figure_open(to, curve->title, curve->desc,
+                area.top + area.height + 42 + (numbered ? KEY_LINE * (double)key_rows(curve) + 6 : 0));
     axes(to, curve, &area);
     line_draw(to, curve, &area);
     for (size_t i = 0; i < curve->n && curve->labels != NULL; i++)
         kn_buffer_printf(&to->out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n",
                          curve->joined[i] ? "s1" : "open", frame_x(&area, curve->x[i]), frame_y(&area, curve->y[i]));
-    if (curve->labels != NULL) names_draw(to, curve, &area);
+    if (numbered) numbers_draw(to, curve, &area);
+    else if (curve->labels != NULL) names_draw(to, curve, &area, curve->labels);
     page_raw(to, "</svg>\n");
 }
 
