@@ -222,16 +222,25 @@ static kn_status report_pair(kn_input *input, const pair *one, kn_error *err)
     return KN_OK;
 }
 
+static bool is_copied(const kn_column *column)
+{
+    return column->role == KN_ROLE_INSENSITIVE || column->role == KN_ROLE_SENSITIVE;
+}
+
 kn_status kn_copies_check(kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_table *table = input->table;
     pairs all = {.table = table};
     size_t n = 0;
-    KN_NEW(all.items, (size_t)table->n_columns * table->n_columns + 1);
+    size_t n_copied = 0, n_quasi = 0;
     for (uint32_t c = 0; c < table->n_columns; c++) {
-        kn_role role = table->columns[c].role;
-        if (role != KN_ROLE_INSENSITIVE && role != KN_ROLE_SENSITIVE) continue;
+        n_copied += is_copied(&table->columns[c]);
+        n_quasi += table->columns[c].role == KN_ROLE_QUASI;
+    }
+    KN_NEW(all.items, n_copied * n_quasi + 1);
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        if (!is_copied(&table->columns[c])) continue;
         for (uint32_t q = 0; q < table->n_columns; q++)
             if (table->columns[q].role == KN_ROLE_QUASI) all.items[n++] = (pair){.copied = c, .quasi = q};
     }
