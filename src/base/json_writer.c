@@ -35,7 +35,7 @@ static void put_string(kn_buffer *out, const char *bytes, size_t n_bytes)
         size_t n = kn_character_bytes(bytes + i, n_bytes - i);
         if (n == 0) {
             kn_buffer_text(out, "\xEF\xBF\xBD");
-        } else if ((unsigned char)bytes[i] < 0x20) {
+        } else if ((unsigned char)bytes[i] < 0x20 || bytes[i] == 0x7F) { /* readers of YAML, ours too, refuse both */
             put_control(out, (unsigned char)bytes[i]);
         } else {
             if (bytes[i] == '"' || bytes[i] == '\\') kn_buffer_char(out, '\\');

@@ -616,7 +616,7 @@ void kn_yaml_put(kn_buffer *out, const char *text)
     }
     kn_buffer_char(out, '"');
     for (const char *c = text; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20) kn_buffer_printf(out, "\\x%02x", (unsigned char)*c);
+        if ((unsigned char)*c < 0x20 || *c == 0x7F) kn_buffer_printf(out, "\\x%02x", (unsigned char)*c);
         else {
             if (*c == '"' || *c == '\\') kn_buffer_char(out, '\\');
             kn_buffer_char(out, *c);

@@ -382,8 +382,9 @@ static void level_lines(kn_buffer *out, const kn_domain *domain, const uint32_t 
             if (n_shown == FIRST || !may_show(domain, n_persons, k, node)) continue;
             kn_buffer_text(out, n_shown++ > 0 ? ", " : " ");
             for (size_t i = 0; i < n && (i < MOST_BYTES || ((unsigned char)label[i] & 0xC0) == 0x80); i++)
-                kn_buffer_char(out,
-                               (unsigned char)label[i] < ' ' ? ' ' : label[i]); /* a line end would end the comment */
+                kn_buffer_char(out, (unsigned char)label[i] < ' ' || label[i] == 0x7F
+                                        ? ' '
+                                        : label[i]); /* a line end would end the comment */
             if (n > MOST_BYTES) kn_buffer_text(out, "...");
         }
         if (n_shown == 0) kn_buffer_printf(out, " %u labels, none of which tells of %u persons or more", n_nodes, k);
