@@ -10,6 +10,8 @@
  *           data, of the smallest width, so that the outermost intervals are no wider than need be
  *   group   of few of them: the set of them; otherwise its name, which no value is part of
  *   masks   as many characters as the longest value under any mask of the column
+ * Where a lowest level is asked for, a group of which one value is left is written as *: neither that value nor one of
+ * somebody who was removed may be named.
  * One label per node, whichever class a row is in: what looked the same looks the same. A cell then covers the values
  * of the data that the label as written covers, and is priced so. */
 #include "hierarchy/builders.h"
@@ -79,14 +81,17 @@ static void name_grid(narrowed *n)
     kn_buffer_append(&n->text, label, n_bytes);
 }
 
-/* The stars that only longer values needed go; values that are longer are then not meant. */
+/* The stars that only longer values needed go; values that are longer are then not meant. Where a lowest level is asked
+ * for, as many stay as keep a mask of that level from being a value. */
 static kn_status name_mask(narrowed *n, uint32_t n_longest, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_domain *domain = n->domain;
     const kn_tree *tree = domain->tree;
-    const uint32_t n_spare = tree->n_levels - 1 - n_longest; /* a level per character of the longest value, and * */
+    uint32_t n_spare = tree->n_levels - 1 - n_longest; /* a level per character of the longest value, and * */
     size_t n_bytes;
+    if (domain->min_level > 0 && n_spare >= domain->min_level) n_spare = domain->min_level - 1;
+    n_longest = tree->n_levels - 1 - n_spare;
     const char *label = kn_tree_label(tree, n->node, &n_bytes);
     assert(n_spare < tree->n_levels && n_bytes >= n_spare);
     kn_buffer_append(&n->text, domain->naming == KN_NAMES_SUFFIX ? label + n_spare : label, n_bytes - n_spare);
@@ -119,6 +124,11 @@ kn_status kn_cell_narrow(kn_cell *out, const kn_domain *domain, kn_set_pool *set
     assert(domain->tree->n_leaves <= node && node < domain->tree->n_nodes && node != domain->tree->root);
     *out = node_cell(domain->tree, node);
     bool single = released->first == released->last;
+    const bool is_named = domain->naming == KN_NAMES_SET || domain->naming == KN_NAMES_ENDS;
+    if (single && domain->min_level > 0 && (is_named || domain->naming == KN_NAMES_GROUP)) {
+        *out = kn_domain_root(domain);
+        goto done;
+    }
     switch (domain->naming) {
     case KN_NAMES_FIXED: goto done;
     case KN_NAMES_SET:

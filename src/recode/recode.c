@@ -411,6 +411,14 @@ done:
     return status;
 }
 
+/* Labels may become *, the same for several nodes: see kn_cell_narrow. */
+static bool has_lowest_levels(const kn_release *r)
+{
+    for (uint32_t q = 0; q < r->tuples->n_qis; q++)
+        if (r->tuples->domains[q]->kind == KN_DOMAIN_TREE && r->tuples->domains[q]->min_level > 0) return true;
+    return false;
+}
+
 kn_status kn_recode(kn_release **out, const kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -428,7 +436,8 @@ kn_status kn_recode(kn_release **out, const kn_answer *answer, const kn_task *ta
         KN_TRY(merge_equal(r, task, err));
         KN_TRY(suppress_what_breaks(r, task, err));
         KN_TRY(narrow(&again, r, answer, task, err));
-        if (r->levels != NULL && (task->models->needs & KN_NEEDS_POPULATION) == 0) break; /* one label per node */
+        const bool counts_population = (task->models->needs & KN_NEEDS_POPULATION) != 0;
+        if (r->levels != NULL && !counts_population && !has_lowest_levels(r)) break; /* one label per node */
     }
     *out = r;
     r = NULL;

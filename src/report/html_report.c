@@ -178,6 +178,8 @@ static void check_name(page *to, const kn_facts *facts, size_t slot)
                           strcmp(facts->models[m].name, facts->verdict->checks[slot].name) == 0;
     if (is_model) report_model_name(&name, facts, &facts->models[m]);
     if (is_model) page_th(to, name.failed ? "" : name.bytes);
+    else if (strcmp(facts->verdict->checks[slot].name, KN_CHECK_LEVELS) == 0)
+        page_th(to, page_text(to, KN_TEXT_CHECK_LEVELS));
     else if (slot >= KN_SLOT_MODELS) page_th(to, facts->verdict->checks[slot].name);
     else page_th(to, page_text(to, (kn_text)(KN_TEXT_CHECK_TABLE + slot)));
     to->out.failed |= name.failed;

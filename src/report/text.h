@@ -366,6 +366,7 @@ typedef enum kn_text {
     KN_TEXT_CHECK_COPIES,
     KN_TEXT_CHECK_VALUES,
     KN_TEXT_CHECK_SUPPRESSED,
+    KN_TEXT_CHECK_LEVELS, /* behind the models */
     KN_N_TEXTS
 } kn_text;
 

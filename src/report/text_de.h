@@ -339,3 +339,4 @@
     [KN_TEXT_CHECK_IDENTIFIERS] = "Kein Identifikator verblieben", [KN_TEXT_CHECK_ROWS] = "Verbleib der Zeilen",
     [KN_TEXT_CHECK_COPIES] = "Übernommene Spalten unverändert",
     [KN_TEXT_CHECK_VALUES] = "Werte verallgemeinern das Original", [KN_TEXT_CHECK_SUPPRESSED] = "Unterdrückte Zeilen",
+    [KN_TEXT_CHECK_LEVELS] = "Werte auf oder über ihrer untersten Stufe",

@@ -15,6 +15,8 @@ static kn_status list_columns(kn_verify_column **out, const kn_input *input, kn_
                                        .type = column->type,
                                        .marks = column->marks,
                                        .is_person = column->is_person,
+                                       .min_level = input->choices[c].min_level,
+                                       .is_withheld = input->withheld != NULL && input->withheld[c],
                                        .is_count = input->choices[c].is_count,
                                        .is_person_count = input->choices[c].is_person_count,
                                        .hide_name = !kn_settings_name_column(input->request->settings, column->name)};

@@ -35,7 +35,7 @@ typedef struct kn_recount {
     uint32_t *fewest_persons;               /* where they are not known but have a bound */
     kn_say persons_reason;                  /* why, where they are not known */
     kn_check *checks;                       /* one for each that is due, by slot; not made until somebody notes it */
-    size_t n_checks;
+    size_t n_checks, levels_slot;           /* the latter: SIZE_MAX where no lowest level is asked for */
 } kn_recount;
 
 /* Rows that a row of the release stands for: one, unless the original has counts. */
@@ -96,6 +96,10 @@ kn_status kn_recount_models(kn_recount *recount, kn_error *err);
  * sensitive columns ([column of the request], zero before). *all: no model could ask for more persons. Needs the
  * original. */
 kn_status kn_recount_least(uint64_t *persons, uint64_t *values, bool *all, kn_recount *recount, kn_error *err);
+/* check_levels.c: whether a column has a lowest level, and a cell below it as a problem. `meaning`: of its texts. */
+bool kn_recount_asks_for_levels(const kn_verify_request *request);
+kn_status kn_recount_check_level(kn_buffer *problem, const kn_recount *recount, uint32_t column,
+                                 const kn_meaning *meaning, kn_error *err);
 /* compare_rows.c: what needs the original. */
 kn_status kn_recount_compare(kn_recount *recount, kn_error *err);
 

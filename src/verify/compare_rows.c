@@ -544,6 +544,8 @@ static kn_status check_details(const comparison *all, kn_error *err)
     for (size_t q = 0; q < recount->n_qis && problem.n == 0; q++)
         problem = kn_recount_describe_grid(recount, recount->qis[q]);
     for (size_t q = 0; q < recount->n_qis && problem.n == 0; q++)
+        problem = kn_recount_describe_withheld(recount, recount->qis[q]);
+    for (size_t q = 0; q < recount->n_qis && problem.n == 0; q++)
         problem = kn_recount_describe_coding(recount, recount->qis[q], meaning_of(all, recount->qis[q]));
     if (problem.n == 0) KN_TRY(kn_recount_describe_means(&problem, recount, err));
     if (problem.failed) KN_FAIL(KN_RESOURCES, "out of memory");
@@ -554,6 +556,26 @@ static kn_status check_details(const comparison *all, kn_error *err)
     values->detail = problem;
     values->state = KN_CHECK_BROKEN;
     problem = (kn_buffer){0};
+done:
+    kn_buffer_free(&problem);
+    return status;
+}
+
+static kn_status check_levels(const comparison *all, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_recount *recount = all->recount;
+    kn_buffer problem = {0};
+    if (recount->levels_slot == SIZE_MAX) return KN_OK;
+    bool is_known = recount->has_all_qis;
+    for (uint32_t c = 0; c < recount->request->n_columns; c++)
+        is_known = is_known && (recount->request->columns[c].min_level == 0 || meaning_of(all, c) != NULL);
+    if (!is_known) return kn_recount_note(recount, recount->levels_slot, KN_CHECK_NOT_MADE, kn_said(KN_SAY_NO_QI), err);
+    for (size_t i = 0; i < all->n_jobs && problem.n == 0 && !problem.failed; i++)
+        KN_TRY(kn_recount_check_level(&problem, recount, all->jobs[i].column, all->jobs[i].meaning, err));
+    const bool is_broken = problem.n > 0 || problem.failed;
+    if (!is_broken) problem = kn_said(KN_SAY_LEVELS_KEPT);
+    return kn_recount_note(recount, recount->levels_slot, is_broken ? KN_CHECK_BROKEN : KN_CHECK_HOLDS, problem, err);
 done:
     kn_buffer_free(&problem);
     return status;
@@ -578,6 +600,7 @@ kn_status kn_recount_compare(kn_recount *recount, kn_error *err)
         else KN_TRY(kn_recount_note(recount, KN_SLOT_VALUES, KN_CHECK_NOT_MADE, kn_said(KN_SAY_NO_QI), err));
     }
     KN_TRY(check_details(&all, err));
+    KN_TRY(check_levels(&all, err));
 done:
     for (size_t i = 0; i < all.n_jobs; i++) kn_meaning_free(all.jobs[i].meaning);
     kn_free(all.jobs);

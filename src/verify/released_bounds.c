@@ -410,6 +410,28 @@ kn_buffer kn_recount_describe_grid(const kn_recount *recount, uint32_t column)
     return (kn_buffer){0};
 }
 
+bool kn_cells_say_the_same(const kn_reading *reading, const char *a, size_t n_a, const char *b, size_t n_b)
+{
+    const ends one = read_cell(reading, (words){a, n_a}), other = read_cell(reading, (words){b, n_b});
+    return one.kind == ENDS_INTERVAL && same_ends(reading, &one, &other);
+}
+
+kn_buffer kn_recount_describe_withheld(const kn_recount *recount, uint32_t column)
+{
+    char name[KN_SHOWN_BYTES], cell[KN_SHOWN_BYTES];
+    if (!recount->request->columns[column].is_withheld || recount->in_release[column] == KN_NONE) return (kn_buffer){0};
+    const kn_sheet_column *released = &recount->release->columns[recount->in_release[column]];
+    for (uint32_t i = 0; i < released->n_texts; i++) {
+        words text;
+        text.bytes = kn_text(released, i, &text.n);
+        if (is_word(text, "*")) continue;
+        return KN_SAID(KN_SAY_CELL_WITHHELD, line_of(recount, first_row_of(recount->release, released, i)),
+                       kn_piece_name(kn_recount_column_shown(name, recount, column)),
+                       kn_piece_text(kn_recount_cell_shown(cell, recount, released, i)));
+    }
+    return (kn_buffer){0};
+}
+
 static bool is_label(const kn_domain *domain, words text)
 {
     for (uint32_t node = 0; domain->tree != NULL && node < domain->tree->n_nodes; node++) {

@@ -29,6 +29,10 @@ kn_buffer kn_recount_describe_bounds(const kn_recount *recount);
 bool kn_recount_has_means(const kn_recount *recount);
 /* With the original in its order: means that are not those of their class. */
 kn_status kn_recount_describe_means(kn_buffer *problem, const kn_recount *recount, kn_error *err);
+/* Whether two texts are intervals with the same ends, however they write them. */
+bool kn_cells_say_the_same(const kn_reading *reading, const char *a, size_t n_a, const char *b, size_t n_b);
+/* A cell other than * of a column that is released as nothing else, as a problem. */
+kn_buffer kn_recount_describe_withheld(const kn_recount *recount, uint32_t column);
 /* Whether two values of a column lie in one cell of its grid. */
 bool kn_in_one_grid_cell(const kn_reading *reading, const char *grid, const char *a, size_t n_a, const char *b,
                          size_t n_b);

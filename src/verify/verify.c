@@ -41,13 +41,17 @@ static kn_status list_checks(kn_recount *recount, kn_error *err)
     kn_status status = KN_OK;
     const kn_verify_request *request = recount->request;
     const bool has_certificate = request->certificate_path != NULL; /* behind the models */
-    KN_NEW(recount->checks, KN_SLOT_MODELS + request->n_models + has_certificate);
-    recount->n_checks = KN_SLOT_MODELS + request->n_models + has_certificate;
+    const bool has_levels = kn_recount_asks_for_levels(request);
+    recount->levels_slot = has_levels ? KN_SLOT_MODELS + request->n_models + has_certificate : SIZE_MAX;
+    KN_NEW(recount->checks, KN_SLOT_MODELS + request->n_models + has_certificate + has_levels);
+    recount->n_checks = KN_SLOT_MODELS + request->n_models + has_certificate + has_levels;
     for (size_t slot = 0; slot < recount->n_checks; slot++) {
-        bool is_asked = request->every_check || slot <= KN_SLOT_COLUMNS || slot >= KN_SLOT_MODELS ||
+        bool is_asked = request->every_check || slot <= KN_SLOT_COLUMNS ||
+                        (slot >= KN_SLOT_MODELS && slot != recount->levels_slot) ||
                         (slot == KN_SLOT_ROWS && request->order_is_input) ||
                         (slot == KN_SLOT_SUPPRESSED && request->max_suppressed >= 0);
-        recount->checks[slot] = (kn_check){.name = slot < KN_SLOT_MODELS ? names[slot]
+        recount->checks[slot] = (kn_check){.name = slot < KN_SLOT_MODELS          ? names[slot]
+                                                   : slot == recount->levels_slot ? KN_CHECK_LEVELS
                                                    : slot == KN_SLOT_MODELS + request->n_models
                                                        ? KN_CHECK_CERTIFICATE
                                                        : kn_recount_model_name(&request->models[slot - KN_SLOT_MODELS]),
@@ -461,6 +465,8 @@ static kn_status check_release(kn_recount *recount, kn_error *err)
     } else {
         for (size_t slot = KN_SLOT_ROWS; slot <= KN_SLOT_VALUES; slot++)
             KN_TRY(kn_recount_note(recount, slot, KN_CHECK_NOT_MADE, kn_said(KN_SAY_NO_ORIGINAL), err));
+        if (recount->levels_slot != SIZE_MAX)
+            KN_TRY(kn_recount_note(recount, recount->levels_slot, KN_CHECK_NOT_MADE, kn_said(KN_SAY_NO_ORIGINAL), err));
     }
     KN_TRY(kn_recount_check_identifiers(recount, err));
     KN_TRY(check_suppressed(recount, err));

@@ -19,6 +19,8 @@ typedef struct kn_verify_column {
     kn_type type;
     kn_marks marks; /* of its numbers */
     bool is_person;
+    bool is_withheld;               /* all cells are * */
+    uint32_t min_level;             /* that may be released, of quasi-identifiers; 0: any */
     bool is_count, is_person_count; /* rows and persons that a record of the original stands for; with `order` only */
     bool hide_name;          /* with `redact`: nobody named the column, so its name may be data; it is shown as #3 */
     const kn_domain *domain; /* QIs; NULL: only classes can be recounted, not that values generalize */
@@ -107,6 +109,7 @@ void kn_check_detail(kn_buffer *out, const kn_check *check, const kn_catalogue *
 #define KN_CHECK_SUPPRESSED  "suppressed rows"
 #define KN_CHECK_COPIES      "copied columns unchanged"
 #define KN_CHECK_VALUES      "values generalize the original"
+#define KN_CHECK_LEVELS      "values at or above their lowest level" /* last, where a column has one */
 
 typedef enum kn_verdict_state {
     KN_VERDICT_HOLDS,    /* nothing is broken, and everything that was asked for was checked */
