@@ -1028,6 +1028,8 @@ static void auto_knows_numbers_with_something_around_them(void **state)
     SUGGESTS("natural", "7", "8", "9", "a", "b", "c");
     SUGGESTS("natural", "2024-01-31", "2024-02-01", "2024-03-01", "last May", "2024-04-01", "soon");
     SUGGESTS("natural", "7", "8", "9", "10", "12a", "14b");
+    SUGGESTS("", "7", "8", "12"); /* text, as somebody said */
+    SUGGESTS("similar", "7", "8", "9", "10", "11", "12");
     SUGGESTS("similar", "7", "8", "a", "b", "c", "d");           /* mostly words */
     SUGGESTS("similar", "0,125", "0,25", "<0,1", "7", "8", "9"); /* 125 thousandths or 125 */
     SUGGESTS("similar", "1.234,5", "0,25", "<0,1", "7", "x", "y");

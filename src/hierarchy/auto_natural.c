@@ -112,9 +112,11 @@ bool kn_auto_natural(char spec[KN_SPEC_BYTES], const kn_build *build)
         ways |= kn_natural_amount_ways(bytes, n);
     }
     if (n_currencies > 1 || ways == (KN_MARKS_POINT | KN_MARKS_COMMA)) return false;
-    const bool all_plain =
-        n_shapes == 1 && is_plain(shapes[0]) && plain.ways != 0; /* and text: 1,234 alone, in this order either way */
-    if ((n_shapes > 1 && !bare) || (!all_plain && !are_read_as_the_order_does(&plain))) return false;
+    if (n_shapes == 1 && is_plain(shapes[0])) { /* 1,234 alone, in this order either way; others somebody called text */
+        if (!plain.has_comma_group || plain.ways == 0) return false;
+    } else if ((n_shapes > 1 && !bare) || !are_read_as_the_order_does(&plain)) {
+        return false;
+    }
     if (could_be_codes(build)) return false;
     snprintf(spec, KN_SPEC_BYTES, "natural");
     return true;
