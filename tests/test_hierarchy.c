@@ -1244,6 +1244,44 @@ static void automatic_intervals_hold_enough_rows(void **state)
     }
 }
 
+/* What the interval of `number` at `level` is, where steps[i] rows have 2i, `spike` more 0. */
+static void assert_auto_interval(const char *expected, const int *steps, size_t n_steps, int spike, int number,
+                                 uint32_t level)
+{
+    int cells[1000];
+    uint32_t n_rows = 0, code = 0;
+    for (int i = 0; i < spike; i++) cells[n_rows++] = 0;
+    for (size_t step = 0; step < n_steps; step++)
+        for (int i = 0; i < steps[step]; i++) cells[n_rows++] = 2 * (int)step;
+    kn_table *table = test_table(n_rows, 1, cells);
+    kn_domain *domain;
+    assert_ok(build(&domain, table, "auto", true, err));
+    while (table->columns[0].number[code] < number) code++;
+    kn_cell cell = kn_domain_at_level(domain, code, level);
+    assert_text(expected, &cell, domain, NULL);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+/* Sparse steps end at rounder numbers where that leaves enough rows on both sides; one full step stays by itself. */
+static void automatic_intervals_have_round_ends(void **state)
+{
+    static const int sparse[] = {24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 4,  4,  4,  5,  3,
+                                 12, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24};
+    assert_auto_interval("20..29", sparse, 30, 0, 22, 1); /* from the left they would be 20..25 and 26..31 */
+    assert_auto_interval("20..29", sparse, 30, 0, 28, 1);
+    assert_auto_interval("30..31", sparse, 30, 0, 30, 1);
+    static const int few[] = {24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 4,  4,  4,  5,  3,
+                              5,  24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 24};
+    assert_auto_interval("26..31", few, 30, 0, 30, 1); /* 30..31 by itself would hold too few */
+    static const int two[] = {24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 12, 12, 12, 12, 12,  3,
+                              3,  3,  1,  1,  1,  1,  1,  1,  1,  1,  0,  24, 0,  0,  144, 144};
+    assert_auto_interval("30..39", two, 32, 0, 32, 1); /* 50 would do as well, and is a multiple of 10 only */
+    static const int tail[] = {0, 3, 3, 3, 3, 6, 6, 6, 6, 6, 5, 5, 5, 5, 5,
+                               0, 0, 0, 0, 0, 0, 0, 6, 6, 6, 6, 6, 5, 5, 5};
+    assert_auto_interval("0..9", tail, 30, 528, 0, 2); /* a step with rows enough takes in no neighbours */
+}
+
 static void classifications_have_the_same_labels_for_every_table(void **state)
 {
     assert_spec(KN_TYPE_TEXT,
@@ -2138,6 +2176,7 @@ int main(void)
         cmocka_unit_test(an_order_against_that_of_numbers_makes_sets_of_what_is_there),
         cmocka_unit_test(automatic_trees_suit_the_data),
         cmocka_unit_test(automatic_intervals_hold_enough_rows),
+        cmocka_unit_test(automatic_intervals_have_round_ends),
         cmocka_unit_test(classifications_have_the_same_labels_for_every_table),
         cmocka_unit_test(a_classification_needs_a_name_and_cells),
         cmocka_unit_test(postal_codes_are_known_by_their_form),
