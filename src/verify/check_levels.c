@@ -126,17 +126,11 @@ static place place_of(const kn_meaning *meaning, const kn_released_text *text)
 {
     const kn_domain *domain = meaning->domain;
     uint32_t leaf;
-    const char *widths = kn_domain_grid_name(domain);
-    const bool may_be_one = domain->naming == KN_NAMES_GRID && widths != NULL &&
-                            (strcmp(widths, "1") == 0 || strncmp(widths, "1,", 2) == 0);
     if (text->everything) return IS_HIGH;
     for (uint32_t i = 0; i < text->n_nodes; i++)
         if (is_high(domain, meaning->nodes.items[text->first_node + i])) return IS_HIGH;
     if (text->missing) return is_missing_at_level(domain, text) ? IS_HIGH : IS_LOW;
-    if (is_value(&leaf, meaning, text)) {
-        if (leaf != KN_NONE && is_high(domain, leaf)) return IS_HIGH;
-        return may_be_one ? IS_LOOSE : IS_LOW;
-    }
+    if (is_value(&leaf, meaning, text)) return leaf != KN_NONE && is_high(domain, leaf) ? IS_HIGH : IS_LOW;
     if (domain->naming != KN_NAMES_FIXED) return IS_LOOSE;
     return is_high_interval(domain, &meaning->reading, text) ? IS_HIGH : IS_LOW;
 }
