@@ -135,7 +135,7 @@ typedef struct kn_column_choice {
     double weight;
     uint32_t min_level, max_level; /* KN_NONE: no upper limit */
     const char *grid;              /* of numbers and dates without a hierarchy; NULL: as the data suggests */
-    bool grid_asked;               /* it is somebody's, and nobody was told that it is not used */
+    bool grid_asked, grid_told;    /* it is somebody's; they were told that it is not used */
     const char *top, *bottom;      /* thresholds of top and bottom coding; NULL: none */
     const char *round;             /* the step of rounding; NULL: none */
     bool release_values;           /* although the column looks like one that identifies people */

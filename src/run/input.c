@@ -502,8 +502,11 @@ kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode,
     }
     if (status != KN_OK) goto done;
     KN_TRY(kn_input_fold(input, err));
-    for (uint32_t c = 0; mode == KN_COLUMNS_OF_DATA && c < input->table->n_columns; c++)
-        input->choices[c].grid_asked = input->choices[c].grid != NULL && strcmp(input->choices[c].grid, "exact") != 0;
+    for (uint32_t c = 0; c < input->table->n_columns; c++) {
+        kn_column_choice *choice = &input->choices[c];
+        choice->grid_asked = choice->grid != NULL && strcmp(choice->grid, "exact") != 0;
+        choice->grid_told = mode != KN_COLUMNS_OF_DATA; /* whoever reads a release does not search */
+    }
     if (mode == KN_COLUMNS_OF_DATA || mode == KN_COLUMNS_OF_ORIGINAL)
         KN_TRY(withhold_personal(input, mode == KN_COLUMNS_OF_DATA, err));
     for (uint32_t c = 0; (mode == KN_COLUMNS_OF_DATA || mode == KN_COLUMNS_OF_ORIGINAL) && c < input->table->n_columns;
@@ -618,8 +621,9 @@ static void warn_of_grid(kn_input *input, uint32_t c)
     kn_column_choice *choice = &input->choices[c];
     char shown[KN_SHOWN_BYTES];
     const bool is_withheld = input->withheld != NULL && input->withheld[c];
-    if (!choice->grid_asked || choice->hierarchy != NULL || choice->round != NULL || is_withheld) return;
-    choice->grid_asked = false; /* once */
+    if (!choice->grid_asked || choice->grid_told || choice->hierarchy != NULL || choice->round != NULL || is_withheld)
+        return;
+    choice->grid_told = true;
     kn_sentences_add(&input->warnings,
                      KN_SAID(KN_SAY_GRID_UNUSED, kn_piece_text(kn_settings_column_shown(shown, input->request->settings,
                                                                                         column->name, c))));

@@ -10,11 +10,14 @@ static kn_status list_columns(kn_verify_column **out, const kn_input *input, kn_
     KN_NEW(*out, table->n_columns);
     for (uint32_t c = 0; c < table->n_columns; c++) {
         const kn_column *column = &table->columns[c];
+        const kn_column_choice *choice = &input->choices[c];
+        const bool has_step = choice->grid_asked && choice->hierarchy == NULL && strcmp(choice->grid, "auto") != 0;
         (*out)[c] = (kn_verify_column){.name = column->name,
                                        .role = column->role,
                                        .type = column->type,
                                        .marks = column->marks,
                                        .is_person = column->is_person,
+                                       .grid = has_step ? choice->grid : NULL,
                                        .min_level = input->choices[c].min_level,
                                        .is_withheld = input->withheld != NULL && input->withheld[c],
                                        .is_count = input->choices[c].is_count,

@@ -385,10 +385,38 @@ static const char *grid_of(const kn_verify_request *request, const kn_verify_col
     const bool is_number = about->type == KN_TYPE_INT || about->type == KN_TYPE_DECIMAL;
     if (domain == NULL) return NULL;
     if (domain->kind != KN_DOMAIN_TREE) return kn_domain_grid_name(domain);
-    if (!request->ends_on_widths || !is_number || kn_part_ends_at_values(domain)) return NULL;
     if (kn_domain_top(domain) != NULL || kn_domain_bottom(domain) != NULL || kn_domain_round(domain) != NULL)
         return NULL;
-    return kn_domain_mean_grid(domain);
+    if (about->grid != NULL && about->type == KN_TYPE_DATE) return about->grid;
+    if (about->grid == NULL && (!request->ends_on_widths || kn_part_ends_at_values(domain))) return NULL;
+    return is_number ? kn_domain_mean_grid(domain) : NULL;
+}
+
+static bool is_label(const kn_domain *domain, words text);
+
+/* An automatic tree has intervals of its own, whatever grid was asked for: its labels, and what begins and ends where
+ * some of them do. */
+static bool is_of_labels(const kn_reading *reading, const kn_domain *domain, const ends *cell, words text)
+{
+    const kn_tree *tree = domain->tree;
+    bool begins = !cell->has_low, ends_there = !cell->has_high;
+    if (domain->kind != KN_DOMAIN_TREE) return false;
+    if (is_label(domain, text)) return true;
+    if (reading->type != KN_TYPE_DATE || cell->kind != ENDS_INTERVAL) return false;
+    for (uint32_t node = tree->n_leaves; node < tree->n_nodes && !(begins && ends_there); node++) {
+        words label;
+        label.bytes = kn_tree_label(tree, node, &label.n);
+        const ends one = read_cell(reading, label);
+        begins = begins || (one.kind == ENDS_INTERVAL && one.first == cell->first);
+        ends_there = ends_there || (one.kind == ENDS_INTERVAL && one.past == cell->past);
+    }
+    return begins && ends_there;
+}
+
+/* Several values: their cells would be told, as the ends of an interval between them would. */
+static bool is_list(const ends *cell, words text)
+{
+    return cell->kind == ENDS_NONE && text.n > 2 && text.bytes[0] == '{' && memchr(text.bytes, '|', text.n) != NULL;
 }
 
 kn_buffer kn_recount_describe_grid(const kn_recount *recount, uint32_t column)
@@ -402,7 +430,8 @@ kn_buffer kn_recount_describe_grid(const kn_recount *recount, uint32_t column)
         text.bytes = kn_text(released, i, &text.n);
         if (text.n > 0 && text.bytes[0] == '\'') text.bytes++, text.n--; /* a guard: no number begins so */
         const ends at = read_cell(&recount->readings[column], text);
-        if (on_grid(&recount->readings[column], grid, &at)) continue;
+        if (!is_list(&at, text) && on_grid(&recount->readings[column], grid, &at)) continue;
+        if (is_of_labels(&recount->readings[column], recount->request->columns[column].domain, &at, text)) continue;
         return KN_SAID(KN_SAY_CELL_OFF_GRID, line_of(recount, first_row_of(recount->release, released, i)),
                        kn_piece_name(kn_recount_column_shown(name, recount, column)),
                        kn_piece_text(kn_recount_cell_shown(cell, recount, released, i)), kn_piece_text(grid));

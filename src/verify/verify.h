@@ -24,6 +24,7 @@ typedef struct kn_verify_column {
     bool is_count, is_person_count; /* rows and persons that a record of the original stands for; with `order` only */
     bool hide_name;          /* with `redact`: nobody named the column, so its name may be data; it is shown as #3 */
     const kn_domain *domain; /* QIs; NULL: only classes can be recounted, not that values generalize */
+    const char *grid;        /* without a hierarchy: what somebody asked its intervals to end on; NULL: nobody did */
     const kn_tree *tree;     /* sensitive columns: the hierarchy for t-closeness with distance=hierarchical, or ordered
                                 on text; NULL: none (the domain's is taken where a domain is given) */
 } kn_verify_column;
