@@ -22,13 +22,23 @@ bool cli_use_color(FILE *stream, cli_when when)
     return isatty(fileno(stream)) && (term == NULL || strcmp(term, "dumb") != 0);
 }
 
+/* U+202A .. U+202E and U+2066 .. U+2069 turn round what stands beside them. */
+static bool is_direction(const char *text, size_t n_bytes)
+{
+    if (n_bytes < 3 || memcmp(text, "\xE2\x80", 2) < 0 || memcmp(text, "\xE2\x81", 2) > 0) return false;
+    const unsigned char last = (unsigned char)text[2];
+    return text[1] == '\x80' ? last >= 0xAA && last <= 0xAE : last >= 0xA6 && last <= 0xA9;
+}
+
 void cli_print_clean(FILE *to, const char *text, size_t n_bytes)
 {
     for (size_t i = 0; i < n_bytes; i++) {
         unsigned char byte = (unsigned char)text[i];
         bool c1 = byte == 0xC2 && i + 1 < n_bytes && (unsigned char)text[i + 1] < 0xA0; /* U+0080 .. U+009F */
+        const bool direction = is_direction(text + i, n_bytes - i);
         if (c1) i++;
-        fputc(c1 || byte == 0x7F || (byte < 0x20 && byte != '\n' && byte != '\t') ? '?' : byte, to);
+        if (direction) i += 2;
+        fputc(c1 || direction || byte == 0x7F || (byte < 0x20 && byte != '\n' && byte != '\t') ? '?' : byte, to);
     }
 }
 

@@ -68,7 +68,15 @@ static uint32_t count_characters(const char *bytes, size_t n)
     return n_characters;
 }
 
-/* Control characters could steer the terminal. */
+/* U+202A .. U+202E and U+2066 .. U+2069. */
+static bool is_direction(const char *text, size_t n_bytes)
+{
+    if (n_bytes < 3 || memcmp(text, "\xE2\x80", 2) < 0 || memcmp(text, "\xE2\x81", 2) > 0) return false;
+    const unsigned char last = (unsigned char)text[2];
+    return text[1] == '\x80' ? last >= 0xAA && last <= 0xAE : last >= 0xA6 && last <= 0xA9;
+}
+
+/* Control characters could steer the terminal, and those of direction turn round what stands beside them. */
 static void append_label(kn_buffer *out, const drawing *d, uint32_t node)
 {
     size_t n;
@@ -77,8 +85,10 @@ static void append_label(kn_buffer *out, const drawing *d, uint32_t node)
     for (size_t i = 0; i < n; i++) {
         unsigned char byte = (unsigned char)label[i];
         bool c1_control = byte == 0xC2 && i + 1 < n && (unsigned char)label[i + 1] < 0xA0;
+        const bool direction = is_direction(label + i, n - i);
         if (c1_control) i++;
-        kn_buffer_char(out, byte < 0x20 || byte == 0x7F || c1_control ? '?' : (char)byte);
+        if (direction) i += 2;
+        kn_buffer_char(out, byte < 0x20 || byte == 0x7F || c1_control || direction ? '?' : (char)byte);
     }
 }
 
