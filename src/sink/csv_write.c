@@ -24,11 +24,13 @@ typedef struct writer {
 
 enum { ROWS_PER_JOB = 1 << 14, JOBS_PER_ROUND = 8 };
 
-/* An empty cell is quoted where a reader would take it for an empty line. */
+/* An empty cell is quoted where a reader would take it for an empty line, and what begins like a byte order mark, which
+ * a reader would drop at the beginning of the file. */
 void kn_csv_put(kn_buffer *out, const void *quoting, const char *bytes, size_t n_bytes, bool last_column)
 {
     const kn_csv_quoting *q = quoting;
-    if (n_bytes == 0 && q->n_columns == 1) kn_buffer_quoted(out, bytes, n_bytes);
+    const bool is_like_mark = n_bytes >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0;
+    if ((n_bytes == 0 && q->n_columns == 1) || is_like_mark) kn_buffer_quoted(out, bytes, n_bytes);
     else kn_buffer_cell(out, bytes, n_bytes, q->form->delimiter);
     if (last_column) kn_buffer_text(out, q->form->line_end);
     else kn_buffer_char(out, q->form->delimiter);
