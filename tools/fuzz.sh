@@ -6,7 +6,7 @@
 set -eu
 build=$1
 shift
-[ $# -gt 0 ] || set -- csv hierarchy policy certificate state arrow pipeline
+[ $# -gt 0 ] || set -- csv hierarchy policy certificate state schema arrow pipeline
 seed=${FUZZ_SEED:-0} # 0: another one each time
 if [ -n "${FUZZ_RUNS:-}" ]; then bound="-runs=$FUZZ_RUNS"; else bound="-max_total_time=${FUZZ_SECONDS:-30}"; fi
 
@@ -18,7 +18,7 @@ once="-fno-sanitize-recover=all -gline-tables-only ${FUZZ_FLAGS:-}"
 ninja -C "$build" --quiet $(printf 'fuzz/fuzz_%s ' "$@")
 
 # Tables are small: what is wrong with the reading or the search of one shows in a few hundred bytes.
-longest() { case $1 in pipeline) echo 200 ;; policy) echo 1024 ;; *) echo 512 ;; esac; }
+longest() { case $1 in pipeline) echo 200 ;; policy | schema) echo 1024 ;; *) echo 512 ;; esac; }
 # -entropic=0: libFuzzer weighs what it has learnt by how rare it is, and that took 6 to 9 parts in 10 of the time where the
 # targets go through much code. Freed blocks are held back by the megabyte, not by the hundred: a run frees much less, and what
 # is held back should fit the processor's cache. Who allocated a block is told to a depth of two; ask for more with ASAN_OPTIONS.
