@@ -3,6 +3,7 @@
 
 #include "base/param.h"
 #include "base/yaml.h"
+#include "report/html_parts.h"
 #include "report/page.h"
 #include "report/report_data.h"
 
@@ -489,77 +490,19 @@ static const char *protected_column(const kn_codebook *book, const kn_model_fact
     return "?";
 }
 
-/* A parameter as asked for, or as it is when nobody says; NULL: neither. The column, which may be called anything,
- * stands first. *n becomes the length. */
-static const char *find_parameter(const kn_model_fact *model, const kn_privacy *type, const char *name, size_t *n)
-{
-    const char *found = NULL;
-    for (const char *at = model->public_params; at != NULL; at = strchr(at, ','), at += at != NULL)
-        if (strncmp(at, name, *n) == 0 && at[*n] == '=') found = at + *n + 1;
-    for (size_t i = 0; found == NULL && i < type->n_params; i++)
-        if (strlen(type->params[i].name) == *n && strncmp(type->params[i].name, name, *n) == 0)
-            found = type->params[i].preset;
-    if (found != NULL) *n = strcspn(found, ",");
-    return found;
-}
-
-/* As the language writes numbers: {l} as it is, {1/l} as a share. */
-static void put_parameter(kn_buffer *out, const page *to, const kn_model_fact *model, const kn_privacy *type,
-                          const char *name, size_t n)
-{
-    const bool is_share = n > 2 && strncmp(name, "1/", 2) == 0;
-    words text;
-    double number;
-    if (is_share) name += 2, n -= 2;
-    const char *found = find_parameter(model, type, name, &n);
-    if (found == NULL || n >= sizeof text.text) return;
-    memcpy(text.text, found, n);
-    text.text[n] = '\0';
-    const bool is_number = kn_param_number(&number, text.text);
-    if (is_share && is_number && number > 0) text = page_percent(to, 1 / number);
-    else if (is_number) page_decimal_sign(to, text.text);
-    kn_buffer_text(out, text.text);
-}
-
-static const kn_promise *find_variant(const kn_model_fact *model, const kn_privacy *type)
-{
-    for (const kn_promise *variant = type->variants; variant != NULL && variant->when != NULL; variant++) {
-        size_t n = strcspn(variant->when, "=");
-        const char *wanted = variant->when + n + 1, *found = find_parameter(model, type, variant->when, &n);
-        if (found != NULL && strlen(wanted) == n && strncmp(found, wanted, n) == 0) return variant;
-    }
-    return NULL;
-}
-
-/* What a model promises, in a sentence. */
-static void promise(page *to, const kn_codebook *book, const kn_model_fact *model)
-{
-    const kn_privacy *type = kn_privacy_find(model->name);
-    kn_buffer text = {0};
-    for (const char *at = kn_promise_text(to->language, type, find_variant(model, type)); *at != '\0';) {
-        size_t n = strcspn(at, "{");
-        kn_buffer_append(&text, at, n);
-        at += n;
-        if (*at == '\0') break;
-        n = strcspn(++at, "}");
-        if (strncmp(at, "column}", 7) == 0) kn_buffer_text(&text, protected_column(book, model));
-        else put_parameter(&text, to, model, type, at, n);
-        at += n + 1;
-    }
-    page_td(to, text.failed ? "" : text.bytes);
-    to->out.failed |= text.failed;
-    kn_buffer_free(&text);
-}
-
 static void promises(page *to, const kn_codebook *book)
 {
     static const kn_text headings[] = {KN_TEXT_MODEL, KN_TEXT_BOOK_MEANS, KN_TEXT_PARAMETERS};
     page_table(to, KN_TEXT_BOOK_PROMISES, NULL, NULL);
     page_head(to, headings, 3, 3);
     for (size_t m = 0; m < book->n_models; m++) {
+        kn_buffer text = {0};
         page_row(to);
         page_th(to, book->models[m].name);
-        promise(to, book, &book->models[m]);
+        report_promise(&text, to, &book->models[m], protected_column(book, &book->models[m]));
+        page_td(to, text.failed ? "" : text.bytes);
+        to->out.failed |= text.failed;
+        kn_buffer_free(&text);
         page_td(to, book->models[m].public_params != NULL ? book->models[m].public_params : "");
         page_row_end(to);
     }

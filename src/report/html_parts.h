@@ -9,9 +9,11 @@
 void part_asked(page *to, const kn_report *report);
 void part_guaranteed(page *to, const kn_report *report);
 void part_worst(page *to, const kn_report *report);
-/* html_promise.c: "alpha-k: income", and what that promises */
+/* html_promise.c: "alpha-k: income", and what that promises; codebooks say it, too. The column that a model protects:
+ * it names it, or there is one sensitive column only; NULL: it protects none. */
+const char *report_protected_column(const kn_facts *facts, const kn_model_fact *model);
 void report_model_name(kn_buffer *out, const kn_facts *facts, const kn_model_fact *model);
-void report_promise(kn_buffer *out, const page *to, const kn_facts *facts, const kn_model_fact *model);
+void report_promise(kn_buffer *out, const page *to, const kn_model_fact *model, const char *column);
 /* html_loss.c */
 kn_status part_lost(page *to, const kn_report *report, kn_error *err);
 void part_optimum(page *to, const kn_report *report);

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* The column that a model protects: it names it, or there is one sensitive column only. NULL: it protects none. */
-static const char *protected_column(const kn_facts *facts, const kn_model_fact *model)
+const char *report_protected_column(const kn_facts *facts, const kn_model_fact *model)
 {
     if (model->column != NULL || !model->protects_values || facts->tuples->n_table_sensitive == 0) return model->column;
     return facts->tuples->sensitive[0].column->name;
@@ -15,7 +14,7 @@ static const char *protected_column(const kn_facts *facts, const kn_model_fact *
 
 void report_model_name(kn_buffer *out, const kn_facts *facts, const kn_model_fact *model)
 {
-    const char *column = protected_column(facts, model);
+    const char *column = report_protected_column(facts, model);
     kn_buffer_text(out, model->name);
     if (column == NULL) return;
     kn_buffer_text(out, ": ");
@@ -64,10 +63,9 @@ static void put_parameter(kn_buffer *out, const page *to, const kn_model_fact *m
     kn_buffer_text(out, text.text);
 }
 
-void report_promise(kn_buffer *out, const page *to, const kn_facts *facts, const kn_model_fact *model)
+void report_promise(kn_buffer *out, const page *to, const kn_model_fact *model, const char *column)
 {
     const kn_privacy *type = kn_privacy_find(model->name);
-    const char *column = protected_column(facts, model);
     for (const char *at = kn_promise_text(to->language, type, find_variant(model, type)); *at != '\0';) {
         size_t n = strcspn(at, "{");
         kn_buffer_append(out, at, n);

@@ -129,7 +129,7 @@ static bool is_from_policy(const kn_report *report, const kn_model_fact *model)
 static void asked_cell(page *to, const kn_report *report, const kn_model_fact *model)
 {
     kn_buffer text = {0};
-    report_promise(&text, to, report->facts, model);
+    report_promise(&text, to, model, report_protected_column(report->facts, model));
     page_raw(to, "<td class=\"v\">");
     if (!text.failed) page_user(to, text.bytes);
     if (model->hides_values) {
