@@ -2,6 +2,8 @@
  * In a file without a header a column is known by its place. */
 #include "verify/released_bounds.h"
 
+#include "base/formula.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -136,6 +138,31 @@ static kn_buffer describe_columns(const kn_recount *recount)
         problem = KN_SAID(KN_SAY_COLUMNS_EXPECTED, kn_piece_number("%u", recount->n_file_columns),
                           kn_piece_number("%u", n_expected));
     return problem;
+}
+
+kn_buffer kn_recount_describe_unguarded(const kn_recount *recount)
+{
+    const kn_verify_request *request = recount->request;
+    const kn_sheet *release = recount->release;
+    char name[KN_SHOWN_BYTES], cell[KN_SHOWN_BYTES];
+    const bool is_csv = request->release_batches == NULL && request->release_kind == KN_FILE_CSV;
+    for (uint32_t c = 0; is_csv && request->guard_formulas && c < request->n_columns; c++) {
+        const uint32_t at = recount->in_release[c];
+        if (at == KN_NONE || at >= recount->n_file_columns) continue;
+        const kn_sheet_column *column = &release->columns[at];
+        for (uint32_t i = 0; i < column->n_texts; i++) {
+            size_t n;
+            const char *bytes = kn_text(column, i, &n);
+            if (n == 0 || bytes[0] == '\'' || !kn_is_formula(bytes, n)) continue;
+            uint32_t row = 0;
+            while (row + 1 < release->n_rows && kn_sheet_code(column, row) != i) row++;
+            return KN_SAID(KN_SAY_CELL_UNGUARDED,
+                           kn_piece_number("%llu", (unsigned long long)kn_sheet_line(release, row)),
+                           kn_piece_name(kn_recount_column_shown(name, recount, c)),
+                           kn_piece_text(kn_recount_cell_shown(cell, recount, column, i)));
+        }
+    }
+    return (kn_buffer){0};
 }
 
 kn_status kn_recount_check_columns(kn_recount *recount, kn_error *err)

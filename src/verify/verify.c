@@ -445,6 +445,17 @@ static kn_status check_suppressed(kn_recount *recount, kn_error *err)
 
 /* --- All checks ------------------------------------------------------------------------------------------------ */
 
+static kn_status check_table(kn_recount *recount, kn_error *err)
+{
+    const kn_buffer unguarded = kn_recount_describe_unguarded(recount);
+    if (unguarded.n > 0 || unguarded.failed)
+        return kn_recount_note(recount, KN_SLOT_TABLE, KN_CHECK_BROKEN, unguarded, err);
+    return kn_recount_note(recount, KN_SLOT_TABLE, KN_CHECK_HOLDS,
+                           KN_SAID(KN_SAY_TABLE_SIZE, kn_piece_number("%u", recount->release->n_rows),
+                                   kn_piece_number("%u", recount->n_file_columns)),
+                           err);
+}
+
 static kn_status check_release(kn_recount *recount, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -458,6 +469,7 @@ static kn_status check_release(kn_recount *recount, kn_error *err)
     KN_NEW(recount->to_original, request->n_columns);
     KN_NEW(recount->readings, request->n_columns);
     KN_TRY(kn_pool_run(request->pool, request->n_columns, match_dictionary, recount, err));
+    KN_TRY(check_table(recount, err));
     KN_TRY(kn_recount_check_columns(recount, err));
     if (recount->original != NULL) {
         KN_TRY(count_records(recount, err));
@@ -490,10 +502,6 @@ static kn_status run_checks(kn_recount *recount, kn_error *err)
             KN_TRY(kn_recount_note(recount, slot, KN_CHECK_NOT_MADE, kn_said(KN_SAY_NO_TABLE), err));
         goto done;
     }
-    KN_TRY(kn_recount_note(recount, KN_SLOT_TABLE, KN_CHECK_HOLDS,
-                           KN_SAID(KN_SAY_TABLE_SIZE, kn_piece_number("%u", recount->release->n_rows),
-                                   kn_piece_number("%u", recount->n_file_columns)),
-                           err));
     KN_TRY(check_release(recount, err));
 done:
     return status;
