@@ -94,27 +94,39 @@ static uint32_t find_low_mask(kn_buffer *scratch, const kn_meaning *meaning)
     return found;
 }
 
-/* The first text that parts a group of the lowest level from what another text holds of it; KN_NONE: there is none. */
+/* What is noted of the value's group of the lowest level; NULL: it is in none. */
+static uint32_t *group_of(uint32_t *of_node, const kn_meaning *meaning, uint32_t i)
+{
+    const kn_original_text *value = &meaning->originals[i];
+    if (value->missing || value->leaf == KN_NONE) return NULL;
+    return &of_node[meaning->tree->at_level[meaning->domain->min_level][value->leaf]];
+}
+
+/* The first loose text that parts a group of the lowest level from what another text holds of it; KN_NONE: there is
+ * none. Few texts are loose: they are looked at with all values, the others with those of the loose ones' groups. */
 static kn_status find_parting(uint32_t *found, const kn_meaning *meaning, const bool *is_loose, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tree *tree = meaning->tree;
-    uint32_t *text_of_node = NULL;
+    const uint32_t n_texts = meaning->released_column->n_texts, n_values = meaning->original_column->n_texts;
+    uint32_t *loose_of_node = NULL;
     *found = KN_NONE;
-    KN_NEW_RAW(text_of_node, tree->n_nodes);
-    memset(text_of_node, 0xFF, tree->n_nodes * sizeof *text_of_node);
-    for (uint32_t r = 0; r < meaning->released_column->n_texts && *found == KN_NONE; r++) {
-        if (meaning->releaseds[r].everything) continue;
-        for (uint32_t i = 0; i < meaning->original_column->n_texts && *found == KN_NONE; i++) {
-            const kn_original_text *value = &meaning->originals[i];
-            if (value->missing || value->leaf == KN_NONE || !kn_meaning_covers(meaning, i, r)) continue;
-            uint32_t *own = &text_of_node[tree->at_level[meaning->domain->min_level][value->leaf]];
-            if (*own == KN_NONE) *own = r;
-            if (*own != r && (is_loose[r] || is_loose[*own])) *found = is_loose[r] ? r : *own;
+    KN_NEW_RAW(loose_of_node, tree->n_nodes);
+    memset(loose_of_node, 0xFF, tree->n_nodes * sizeof *loose_of_node);
+    for (uint32_t r = 0; r < n_texts && *found == KN_NONE; r++)
+        for (uint32_t i = 0; is_loose[r] && i < n_values && *found == KN_NONE; i++) {
+            uint32_t *own = group_of(loose_of_node, meaning, i);
+            if (own == NULL || !kn_meaning_covers(meaning, i, r)) continue;
+            if (*own != KN_NONE && *own != r) *found = r;
+            *own = r;
         }
+    for (uint32_t i = 0; i < n_values && *found == KN_NONE; i++) {
+        const uint32_t *own = group_of(loose_of_node, meaning, i);
+        for (uint32_t r = 0; own != NULL && *own != KN_NONE && r < n_texts && *found == KN_NONE; r++)
+            if (!is_loose[r] && !meaning->releaseds[r].everything && kn_meaning_covers(meaning, i, r)) *found = *own;
     }
 done:
-    kn_free(text_of_node);
+    kn_free(loose_of_node);
     return status;
 }
 
