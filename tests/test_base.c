@@ -461,7 +461,7 @@ static void a_json_text_has_a_fixed_form(void **state)
     kn_json_end(&json);
     kn_json_bool(&json, "yes", true);
     kn_json_null(&json, "null");
-    kn_json_bytes(&json, "not utf-8", "a\xFFz\xC3", 4);
+    kn_json_bytes(&json, "not utf-8", "a\xFFz\xC3\x7F", 5);
     kn_json_end(&json);
     assert_ok(kn_json_finish(&text, &json, err));
     kn_json_resume(&json, text);
@@ -476,7 +476,7 @@ static void a_json_text_has_a_fixed_form(void **state)
                               "  \"numbers\": [\n    0.0,\n    -2.0,\n    0.1,\n    1e300,\n    1.5e-7,\n    -1e-10,\n"
                               "    1.23456789012346e17,\n    null,\n    null,\n    18446744073709551615\n  ],\n"
                               "  \"none\": [],\n  \"empty\": {},\n  \"yes\": true,\n  \"null\": null,\n"
-                              "  \"not utf-8\": \"a\xEF\xBF\xBDz\xEF\xBF\xBD\",\n"
+                              "  \"not utf-8\": \"a\xEF\xBF\xBDz\xEF\xBF\xBD\\u007F\",\n"
                               "  \"said\": \"later\",\n  \"more\": [\n    1\n  ]\n}\n");
     kn_free(text);
 }
@@ -490,7 +490,7 @@ static void write_any(kn_json *json, json_t *expected, const char *key, kn_rng *
     size_t n = kn_rng_below(rng, sizeof bytes);
     double real = ldexp((double)kn_rng_below(rng, 1u << 30) - (1 << 29), (int)kn_rng_below(rng, 200) - 100);
     if (dice == 0) {
-        for (size_t i = 0; i < n; i++) bytes[i] = (char)(1 + kn_rng_below(rng, 127));
+        for (size_t i = 0; i < n; i++) bytes[i] = (char)(1 + kn_rng_below(rng, 126)); /* the oracle leaves 0x7F */
         kn_json_bytes(json, key, bytes, n);
         value = json_stringn(bytes, n);
     } else if (dice == 1) {
