@@ -413,9 +413,10 @@ static bool is_of_labels(const kn_reading *reading, const kn_domain *domain, con
     return begins && ends_there;
 }
 
-/* Several values: their cells would be told, as the ends of an interval between them would. */
-static bool is_list(const ends *cell, words text)
+/* Several values, where those of one cell of the grid should not be told apart. */
+static bool is_list(const kn_verify_column *about, const char *grid, const ends *cell, words text)
 {
+    if (about->type == KN_TYPE_INT && strcmp(grid, "1") == 0) return false;
     return cell->kind == ENDS_NONE && text.n > 2 && text.bytes[0] == '{' && memchr(text.bytes, '|', text.n) != NULL;
 }
 
@@ -430,7 +431,8 @@ kn_buffer kn_recount_describe_grid(const kn_recount *recount, uint32_t column)
         text.bytes = kn_text(released, i, &text.n);
         if (text.n > 0 && text.bytes[0] == '\'') text.bytes++, text.n--; /* a guard: no number begins so */
         const ends at = read_cell(&recount->readings[column], text);
-        if (!is_list(&at, text) && on_grid(&recount->readings[column], grid, &at)) continue;
+        const bool lists = is_list(&recount->request->columns[column], grid, &at, text);
+        if (!lists && on_grid(&recount->readings[column], grid, &at)) continue;
         if (is_of_labels(&recount->readings[column], recount->request->columns[column].domain, &at, text)) continue;
         return KN_SAID(KN_SAY_CELL_OFF_GRID, line_of(recount, first_row_of(recount->release, released, i)),
                        kn_piece_name(kn_recount_column_shown(name, recount, column)),
