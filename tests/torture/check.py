@@ -432,7 +432,8 @@ class Check:
             return  # a mask that would look like a value stays as long as it was
         masked = {label for label in under if label.strip("*") not in (label, "") and label not in all_values}
         longest = max((len(value) for label in masked for value in under[label]), default=0)
-        for label in masked if spec.startswith("mask") else ():
+        keeps_stars = column["options"].get("level", "0..")[0] != "0"  # so that a mask of the lowest level is no value
+        for label in masked if spec.startswith("mask") and not keeps_stars else ():
             if len(label) > longest:
                 self.complain("names", f"mask {label!r} of {name} is longer than any value under a mask ({longest})")
 
