@@ -432,8 +432,10 @@ class Check:
             return  # a mask that would look like a value stays as long as it was
         masked = {label for label in under if label.strip("*") not in (label, "") and label not in all_values}
         longest = max((len(value) for label in masked for value in under[label]), default=0)
-        keeps_stars = column["options"].get("level", "0..")[0] != "0"  # so that a mask of the lowest level is no value
-        for label in masked if spec.startswith("mask") and not keeps_stars else ():
+        lowest = int(column["options"].get("level", "0..")[0])
+        if 0 < lowest <= max(map(len, all_values)) - longest:  # without stars a mask of the lowest level would be a value
+            longest = max(map(len, all_values)) - lowest + 1
+        for label in masked if spec.startswith("mask") else ():
             if len(label) > longest:
                 self.complain("names", f"mask {label!r} of {name} is longer than any value under a mask ({longest})")
 
