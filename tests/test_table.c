@@ -628,6 +628,12 @@ static void cells_that_do_not_fit_are_missing_when_told_so(void **state)
                  "2024-01-31|2024-02-01|1.2.2024");
     assert_order(LIST("x", "y"), KN_TYPE_INT, KN_TYPE_INT, "x=y");
     assert_order(LIST("1", "x"), KN_TYPE_AUTO, KN_TYPE_TEXT, "1|x"); /* only what was declared */
+    /* Marks are those of most cells; without them nothing would be a number, and all cells would be missing. */
+    assert_order(LIST("1.234,5", "2,5", "NI"), KN_TYPE_DECIMAL, KN_TYPE_DECIMAL, "2,5|1.234,5|NI");
+    assert_order(LIST("1.234,5", "2,5", "3,5", "1,234.5", "4"), KN_TYPE_DECIMAL, KN_TYPE_DECIMAL,
+                 "2,5|3,5|4|1.234,5|1,234.5");
+    assert_order(LIST("1,234,567", "12", "NI"), KN_TYPE_INT, KN_TYPE_INT, "12|1,234,567|NI");
+    assert_order(LIST("1.5", "2", "3,5"), KN_TYPE_DECIMAL, KN_TYPE_DECIMAL, "1.5|2|3,5");
     asked.is_quasi = true;
     assert_order(LIST("1", "anna", "NA"), KN_TYPE_INT, KN_TYPE_INT, "1|NA="); /* nobody's text leaves */
     asked = (kn_infer_options){0};

@@ -15,6 +15,9 @@
 #define NEARLY_ALL 0.99
 #define MOST       0.95 /* where the column's name says so, too */
 
+/* Of the cells of a column that is called one of dates, fewer must be some. */
+static double share_of_dates(const kn_column *column) { return kn_name_is_date(column->name) ? MOST : NEARLY_ALL; }
+
 static bool is_missing(const kn_column *column, uint32_t spelling)
 {
     return column->has_missing && kn_column_value(column, spelling) == column->n_values - 1;
@@ -137,7 +140,7 @@ static kn_piece count_piece(uint64_t n) { return kn_piece_number("%llu", (unsign
 static bool notice_unclear_dates(kn_input *input, kn_piece name, const kn_column *column, const uint64_t *rows)
 {
     const unclear_dates dates = count_unclear(column, rows);
-    const double share = kn_name_is_date(column->name) ? MOST : NEARLY_ALL;
+    const double share = share_of_dates(column);
     if ((double)(dates.n_long + dates.n_short + dates.n_named) < share * (double)dates.n_cells) return false;
     if (dates.n_short > 0)
         kn_sentences_add(&input->warnings,
@@ -154,25 +157,35 @@ static bool notice_unclear_dates(kn_input *input, kn_piece name, const kn_column
     return (double)dates.n_long >= share * (double)dates.n_cells;
 }
 
-void kn_input_notice_dates(kn_input *input, uint32_t c, const uint64_t *rows, bool becomes_date)
+bool kn_input_notice_dates(kn_input *input, uint32_t c, const uint64_t *rows, bool becomes_date)
 {
     static const char *const examples[KN_DATE_N_FORMS] = {"2024-01-31", "31.01.2024", "31/01/2024",
                                                           "01/31/2024", "20240131",   "31JAN2024"};
     const kn_column *column = &input->table->columns[c];
     char shown[KN_SHOWN_BYTES];
     const bool may_be = column->type == KN_TYPE_TEXT && input->choices[c].type == KN_TYPE_AUTO;
-    if (!may_be || column->role == KN_ROLE_IDENTIFIER) return;
+    const size_t n_told = input->warnings.n;
+    if (!may_be || column->role == KN_ROLE_IDENTIFIER) return false;
     const kn_piece name = kn_piece_text(kn_settings_column_shown(shown, input->request->settings, column->name, c));
-    if (!notice_unclear_dates(input, name, column, rows)) return;
+    if (!notice_unclear_dates(input, name, column, rows)) return input->warnings.n > n_told;
     const mixed_dates dates = count_dates(column, rows);
-    const double share = kn_name_is_date(column->name) ? MOST : NEARLY_ALL;
-    if (dates.n_others == 0 || (double)(dates.n_most + dates.n_others) < share * (double)dates.n_cells) return;
+    const double share = share_of_dates(column);
+    if (dates.n_others == 0 || (double)(dates.n_most + dates.n_others) < share * (double)dates.n_cells)
+        return input->warnings.n > n_told;
     const kn_piece n_most = count_piece(dates.n_most), n_others = count_piece(dates.n_others);
     const kn_piece line = count_piece(dates.line);
     const kn_piece most = kn_piece_text(examples[dates.most]), other = kn_piece_text(examples[dates.other]);
     kn_sentences_add(&input->warnings, becomes_date
                                            ? KN_SAID(KN_SAY_OTHER_DATES, name, other, n_others, line, most)
                                            : KN_SAID(KN_SAY_MIXED_DATES, name, most, n_most, other, n_others, line));
+    return true;
+}
+
+/* What becomes of a quasi-identifier's cells follows from how they look. */
+static bool nobody_decided(const kn_column_choice *choice)
+{
+    return choice->role == KN_ROLE_QUASI && choice->type == KN_TYPE_AUTO &&
+           (choice->hierarchy == NULL || strcmp(choice->hierarchy, "auto") == 0);
 }
 
 kn_status kn_input_notice(kn_input *input, kn_error *err)
@@ -180,6 +193,9 @@ kn_status kn_input_notice(kn_input *input, kn_error *err)
     kn_status status = KN_OK;
     uint64_t *rows = NULL;
     uint32_t n_with_blanks = 0;
+    bool has_commas = false;
+    for (uint32_t c = 0; c < input->table->n_columns; c++)
+        has_commas = has_commas || input->table->columns[c].marks == KN_MARKS_COMMA;
     for (uint32_t c = 0; c < input->table->n_columns; c++) {
         const kn_column *column = &input->table->columns[c];
         char shown[KN_SHOWN_BYTES];
@@ -189,7 +205,9 @@ kn_status kn_input_notice(kn_input *input, kn_error *err)
         if (column->marks != KN_MARKS_PLAIN && input->csv.decimal == KN_DECIMAL_AUTO)
             kn_sentences_add(&input->warnings,
                              KN_SAID(column->marks == KN_MARKS_COMMA ? KN_SAY_MARKS_COMMA : KN_SAY_MARKS_POINT, name));
-        const bool is_asked = input->csv.decimal != KN_DECIMAL_AUTO || input->choices[c].type != KN_TYPE_AUTO;
+        /* A type says how 1.234 is read, but for somebody whose other columns have decimal commas. */
+        const bool is_asked =
+            input->csv.decimal != KN_DECIMAL_AUTO || (input->choices[c].type != KN_TYPE_AUTO && !has_commas);
         if (!is_asked && kn_is_csv(input->path) && kn_column_marks_unclear(column))
             kn_sentences_add(&input->warnings,
                              KN_SAID(column->type == KN_TYPE_TEXT ? KN_SAY_MARKS_UNCLEAR : KN_SAY_POINT_UNCLEAR, name));
@@ -199,7 +217,10 @@ kn_status kn_input_notice(kn_input *input, kn_error *err)
             kn_sentences_add(&input->warnings,
                              KN_SAID(KN_SAY_INVALID_CELLS, name, kn_piece_number("%llu", (unsigned long long)n_invalid),
                                      kn_piece_text(kn_type_name(column->type))));
-        kn_input_notice_dates(input, c, rows, false);
+        if (!kn_input_notice_dates(input, c, rows, false) && nobody_decided(&input->choices[c])) {
+            const kn_mixed_cells mixed = kn_column_mixed_cells(column, rows);
+            kn_mixed_cells_tell(input, name, column, &mixed);
+        }
         n_with_blanks += !input->csv.trim && column->type == KN_TYPE_TEXT && has_blanks(column, rows);
         kn_free(rows);
         rows = NULL;
@@ -255,7 +276,8 @@ done:
  */
 
 typedef struct fits {
-    uint64_t n_cells, n_whole, n_numbers, n_forms[KN_DATE_N_FORMS];
+    uint64_t n_cells, n_forms[KN_DATE_N_FORMS];
+    kn_number_readings numbers;
 } fits;
 
 static fits count_fits(const kn_column *column, const uint64_t *rows)
@@ -263,14 +285,11 @@ static fits count_fits(const kn_column *column, const uint64_t *rows)
     fits f = {0};
     for (uint32_t s = 0; s < column->n_spellings; s++) {
         size_t n;
-        double number;
         const char *bytes = kn_column_bytes(column, s, &n);
         if (is_missing(column, s) || kn_is_null_word(bytes, n)) continue;
-        const kn_number_kind kind = kn_number_read(&number, bytes, n, false);
         const unsigned forms = forms_of(column, s);
         f.n_cells += rows[s];
-        f.n_whole += kind == KN_NUMBER_WHOLE ? rows[s] : 0;
-        f.n_numbers += kind != KN_NUMBER_NONE ? rows[s] : 0;
+        kn_number_readings_add(&f.numbers, bytes, n, false, rows[s]);
         for (int i = 0; i < KN_DATE_N_FORMS; i++) f.n_forms[i] += forms >> i & 1 ? rows[s] : 0;
     }
     return f;
@@ -281,54 +300,73 @@ static bool is_nearly_all(uint64_t n, uint64_t n_cells, double share)
     return n < n_cells && (double)n >= share * (double)n_cells;
 }
 
+/* Whether cells as they are leave it open that the column is one of numbers or dates: 20240131 is both. */
+static bool is_open(const kn_column *column)
+{
+    return (column->type == KN_TYPE_TEXT || column->type == KN_TYPE_INT) && column->marks == KN_MARKS_PLAIN &&
+           !kn_name_is_postcode(column->name);
+}
+
 /* Day and month that could be exchanged in all dates are nobody's guess. */
 static bool is_exchangeable(const fits *f) { return f->n_forms[2] > 0 && f->n_forms[2] == f->n_forms[3]; }
 
 static kn_type nearly_type(const kn_column *column, const uint64_t *rows)
 {
     enum { FEW_CELLS = 100 };
-    const bool is_open = column->type == KN_TYPE_TEXT || column->type == KN_TYPE_INT;
-    if (!is_open || column->marks != KN_MARKS_PLAIN || kn_name_is_postcode(column->name)) return KN_TYPE_AUTO;
+    if (!is_open(column)) return KN_TYPE_AUTO;
     const fits f = count_fits(column, rows);
     if (f.n_cells < FEW_CELLS) return KN_TYPE_AUTO;
-    const double dates = kn_name_is_date(column->name) ? MOST : NEARLY_ALL;
+    const double dates = share_of_dates(column);
     for (int i = 0; i < KN_DATE_N_FORMS; i++) {
         const bool all_but_words = column->type == KN_TYPE_TEXT && f.n_forms[i] == f.n_cells;
         if (!is_exchangeable(&f) && (is_nearly_all(f.n_forms[i], f.n_cells, dates) || all_but_words))
             return KN_TYPE_DATE;
     }
     if (column->type != KN_TYPE_TEXT) return KN_TYPE_AUTO;
-    if (is_nearly_all(f.n_whole, f.n_cells, NEARLY_ALL)) return KN_TYPE_INT;
-    return is_nearly_all(f.n_numbers, f.n_cells, NEARLY_ALL) ? KN_TYPE_DECIMAL : KN_TYPE_AUTO;
+    kn_marks marks;
+    if (!kn_number_usual_marks(&marks, &f.numbers)) return KN_TYPE_AUTO; /* 1,234 in all of them */
+    if (is_nearly_all(f.numbers.n_whole[marks], f.n_cells, NEARLY_ALL)) return KN_TYPE_INT;
+    return is_nearly_all(f.numbers.n_numbers[marks], f.n_cells, NEARLY_ALL) ? KN_TYPE_DECIMAL : KN_TYPE_AUTO;
 }
 
-/* What is read as a date in some form is told of by kn_input_notice_dates where nearly all cells are. */
 kn_mixed_cells kn_column_mixed_cells(const kn_column *column, const uint64_t *rows)
 {
     kn_mixed_cells numbers = {0}, dates = {.are_dates = true};
     uint64_t n_cells = 0;
-    if (column->type != KN_TYPE_TEXT || kn_name_is_postcode(column->name)) return (kn_mixed_cells){0};
+    bool are_codes = column->type != KN_TYPE_TEXT;
+    if (!is_open(column)) return (kn_mixed_cells){0};
     for (uint32_t s = 0; s < column->n_spellings; s++) {
         size_t n;
         double number;
         const char *bytes = kn_column_bytes(column, s, &n);
         if (is_missing(column, s) || rows[s] == 0 || kn_is_null_word(bytes, n)) continue;
-        const bool is_code = kn_number_ways(bytes, n, true) != kn_number_ways(bytes, n, false); /* 007 */
-        if (is_code) return (kn_mixed_cells){0};
+        are_codes = are_codes || kn_number_ways(bytes, n, true) != kn_number_ways(bytes, n, false); /* 007 */
         const bool is_number =
             kn_number_read(&number, bytes, n, false) != KN_NUMBER_NONE || kn_number_ways(bytes, n, false) != 0;
-        const bool is_date = kn_date_forms(bytes, n, KN_DATE_ANY & ~(unsigned)KN_DATE_COMPACT) != 0;
+        const bool is_date = forms_of(column, s) != 0;
         n_cells += rows[s];
         numbers.n_fit += is_number ? rows[s] : 0;
         dates.n_fit += is_date ? rows[s] : 0;
         if (!is_number) note_line(&numbers.line, column->first_line[s]);
         if (!is_date) note_line(&dates.line, column->first_line[s]);
     }
-    kn_mixed_cells most = dates.n_fit > numbers.n_fit ? dates : numbers;
+    const bool nearly_dates = (double)dates.n_fit >= share_of_dates(column) * (double)n_cells;
+    dates.nearly_dates = nearly_dates;
+    kn_mixed_cells most = nearly_dates || dates.n_fit > numbers.n_fit ? dates : numbers;
+    if (are_codes && !nearly_dates) return (kn_mixed_cells){0};
     most.n_cells = most.n_fit < n_cells && most.n_fit * 2 >= n_cells ? n_cells : 0;
-    if (most.are_dates && (double)most.n_fit >= (kn_name_is_date(column->name) ? MOST : NEARLY_ALL) * (double)n_cells)
-        most.n_cells = 0;
     return most;
+}
+
+void kn_mixed_cells_tell(kn_input *input, kn_piece name, const kn_column *column, const kn_mixed_cells *mixed)
+{
+    const kn_piece n_fit = count_piece(mixed->n_fit), n_cells = count_piece(mixed->n_cells);
+    const kn_piece line = count_piece(mixed->line);
+    if (mixed->n_cells == 0) return;
+    kn_sentences_add(&input->warnings,
+                     column->type != KN_TYPE_TEXT ? KN_SAID(KN_SAY_NUMBERS_AND_DATES, name, n_fit, n_cells, line)
+                     : mixed->are_dates           ? KN_SAID(KN_SAY_MIXED_DATES_AND_WORDS, name, n_fit, n_cells, line)
+                                                  : KN_SAID(KN_SAY_MIXED_NUMBERS, name, n_fit, n_cells, line));
 }
 
 kn_status kn_table_advise(kn_table_advice *out, const kn_table *table, kn_error *err)
@@ -343,7 +381,8 @@ kn_status kn_table_advise(kn_table_advice *out, const kn_table *table, kn_error 
         out->trim = out->trim || has_blanks(column, rows);
         kn_looks looks; /* nobody needs the type of what never leaves */
         KN_TRY(kn_column_looks(&looks, column, table->n_rows, err));
-        out->types[c] = looks.look == KN_LOOKS_PLAIN ? nearly_type(column, rows) : KN_TYPE_AUTO;
+        const bool may_leave = looks.look == KN_LOOKS_PLAIN || looks.look == KN_LOOKS_UNIQUE;
+        out->types[c] = may_leave ? nearly_type(column, rows) : KN_TYPE_AUTO;
         out->has_misfits = out->has_misfits || out->types[c] != KN_TYPE_AUTO;
         kn_free(rows);
         rows = NULL;

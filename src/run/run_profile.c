@@ -217,13 +217,8 @@ static void notice_mixed(profile *about, uint32_t c, const uint64_t *rows)
     if (g->role == KN_ROLE_IDENTIFIER || about->input->choices[c].type != KN_TYPE_AUTO) return;
     g->mixed = kn_column_mixed_cells(column, rows);
     g->marks_unclear = column->type == KN_TYPE_TEXT && kn_column_marks_unclear(column);
-    if (g->mixed.n_cells > 0)
-        kn_sentences_add(&about->input->warnings,
-                         KN_SAID(g->mixed.are_dates ? KN_SAY_MIXED_DATES_AND_WORDS : KN_SAY_MIXED_NUMBERS,
-                                 kn_piece_text(column->name),
-                                 kn_piece_number("%llu", (unsigned long long)g->mixed.n_fit),
-                                 kn_piece_number("%llu", (unsigned long long)g->mixed.n_cells),
-                                 kn_piece_number("%llu", (unsigned long long)g->mixed.line)));
+    if (g->mixed.nearly_dates) g->mixed.n_cells = 0; /* kn_input_notice told of their forms */
+    kn_mixed_cells_tell(about->input, kn_piece_text(column->name), column, &g->mixed);
 }
 
 static kn_status guesses_make(profile *about, kn_error *err)

@@ -147,6 +147,22 @@ static bool dates_agree(kn_inference *o)
     return forms != 0 && (forms & (forms - 1)) == 0 && (n_zones == 0 || n_zones == n_times);
 }
 
+/* The marks that most numbers of a declared column have, or what the user said. */
+static kn_marks usual_marks(const kn_inference *o)
+{
+    kn_number_readings readings = {{0}, {0}};
+    kn_marks marks;
+    if (o->options->decimal != KN_DECIMAL_AUTO)
+        return o->options->decimal == KN_DECIMAL_COMMA ? KN_MARKS_COMMA : KN_MARKS_POINT;
+    for (uint32_t l = 0; l < o->n_lists; l++)
+        for (uint32_t i = 0; i < o->states[l].n_present; i++) {
+            size_t n;
+            const char *bytes = kn_item_bytes(o, &o->states[l].items[i], &n);
+            kn_number_readings_add(&readings, bytes, n, true, 1);
+        }
+    return kn_number_usual_marks(&marks, &readings) ? marks : KN_MARKS_POINT; /* find_marks tells that it is unclear */
+}
+
 /* The first line where a declared type does not fit what stands before it. Rare, so it may be slow. */
 static kn_item first_misfit(kn_inference *o)
 {
@@ -158,14 +174,17 @@ static kn_item first_misfit(kn_inference *o)
             o->items[n++] = it;
         }
     kn_items_sort_by_key(o->items, o->scratch, (uint32_t)n);
+    const kn_marks marks = o->options->type != KN_TYPE_DATE ? usual_marks(o) : KN_MARKS_PLAIN;
     unsigned forms = ~0u;
     bool zones = false, bare_times = false;
     for (size_t i = 0; i < n; i++) {
-        size_t n_bytes;
+        size_t n_bytes, n_plain;
         double number;
         kn_moment moment;
-        const char *bytes = kn_item_bytes(o, &o->items[i], &n_bytes);
-        kn_number_kind kind = kn_number_read(&number, bytes, n_bytes, true);
+        char plain[KN_MARKED_BYTES];
+        const char *bytes = kn_item_bytes(o, &o->items[i], &n_bytes), *text = marks != KN_MARKS_PLAIN ? plain : bytes;
+        n_plain = marks != KN_MARKS_PLAIN ? kn_number_plain(plain, bytes, n_bytes, marks) : n_bytes;
+        kn_number_kind kind = kn_number_read(&number, text, n_plain, true);
         bool fits = o->options->type == KN_TYPE_INT ? kind == KN_NUMBER_WHOLE : kind != KN_NUMBER_NONE;
         if (o->options->type == KN_TYPE_DATE) {
             forms &= kn_date_forms(bytes, n_bytes, KN_DATE_ANY);
@@ -271,15 +290,14 @@ static kn_date_form usual_form(const kn_inference *o)
     return (kn_date_form)(1u << best);
 }
 
-static bool fits_type(const kn_inference *o, const char *bytes, size_t n, kn_date_form form)
+static bool fits_type(const kn_inference *o, const char *bytes, size_t n, kn_date_form form, kn_marks marks)
 {
     double number;
     kn_moment moment;
     char plain[KN_MARKED_BYTES];
-    const kn_decimal_asked decimal = o->options->decimal;
     if (o->options->type == KN_TYPE_DATE) return kn_date_parse(&moment, bytes, n, form);
-    if (decimal != KN_DECIMAL_AUTO) {
-        n = kn_number_plain(plain, bytes, n, decimal == KN_DECIMAL_COMMA ? KN_MARKS_COMMA : KN_MARKS_POINT);
+    if (marks != KN_MARKS_PLAIN) {
+        n = kn_number_plain(plain, bytes, n, marks);
         bytes = plain;
     }
     kn_number_kind kind = kn_number_read(&number, bytes, n, true);
@@ -289,7 +307,9 @@ static bool fits_type(const kn_inference *o, const char *bytes, size_t n, kn_dat
 /* What a declared type does not fit goes to the missing cells, and the lists are looked at again. */
 static void drop_misfits(kn_inference *o)
 {
-    const kn_date_form form = usual_form(o);
+    const bool are_dates = o->options->type == KN_TYPE_DATE;
+    const kn_date_form form = are_dates ? usual_form(o) : (kn_date_form)0;
+    const kn_marks marks = are_dates ? KN_MARKS_PLAIN : usual_marks(o);
     for (uint32_t l = 0; l < o->n_lists; l++) {
         list_state *state = &o->states[l];
         uint32_t n_kept = 0, n_before = state->n_present, n_dropped = 0;
@@ -297,14 +317,14 @@ static void drop_misfits(kn_inference *o)
             size_t n;
             const kn_item it = state->items[i];
             const char *bytes = kn_item_bytes(o, &it, &n);
-            if (fits_type(o, bytes, n, form)) state->items[n_kept++] = it;
+            if (fits_type(o, bytes, n, form, marks)) state->items[n_kept++] = it;
             else state->scratch[n_dropped++] = it;
         }
         if (n_dropped > 0) memcpy(state->items + n_kept, state->scratch, n_dropped * sizeof *state->items);
         state->n_present = n_kept;
         state->n_zones = state->n_times = 0;
-        if (o->options->type != KN_TYPE_DATE) look_for_numbers(o, state);
-        else look_for_dates(o, state);
+        if (are_dates) look_for_dates(o, state);
+        else look_for_numbers(o, state);
     }
 }
 

@@ -71,19 +71,18 @@ static size_t find_currency(const char *bytes, size_t n, bool is_all)
     return N_CURRENCIES;
 }
 
-/* A blank, also those that keep the line together, U+00A0 and U+202F; 0: none. */
+/* A blank, also those that keep the line together; 0: none. */
 static size_t blank_bytes(const char *bytes, size_t n)
 {
-    if (n > 0 && *bytes == ' ') return 1;
-    if (n > 1 && memcmp(bytes, "\xC2\xA0", 2) == 0) return 2;
-    return n > 2 && memcmp(bytes, "\xE2\x80\xAF", 3) == 0 ? 3 : 0;
+    return n > 0 && *bytes == ' ' ? 1 : kn_wide_blank_bytes(bytes, n);
 }
 
 /* What may stand between thousands: besides a blank , . and the apostrophes. */
 static size_t mark_bytes(const char *bytes, size_t n)
 {
     if (n > 0 && strchr(",.'", *bytes) != NULL && *bytes != '\0') return 1;
-    return n > 2 && memcmp(bytes, "\xE2\x80\x99", 3) == 0 ? 3 : blank_bytes(bytes, n);
+    const size_t n_apostrophe = kn_wide_apostrophe_bytes(bytes, n);
+    return n_apostrophe > 0 ? n_apostrophe : blank_bytes(bytes, n);
 }
 
 static size_t skip_blanks(const char *bytes, size_t n, size_t at)

@@ -1,6 +1,8 @@
 /* Marks in numbers, and words for nothing. */
 #include "table/number_marks.h"
 
+#include "table/number.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -13,12 +15,22 @@ static void trim(const char **bytes, size_t *n)
     while (*n > 0 && is_blank((*bytes)[*n - 1])) --*n;
 }
 
-/* The blanks that keep a line together, U+00A0, U+2009 and U+202F, and the apostrophe U+2019. */
+size_t kn_wide_blank_bytes(const char *bytes, size_t n)
+{
+    if (n >= 2 && memcmp(bytes, "\xC2\xA0", 2) == 0) return 2;
+    if (n < 3 || memcmp(bytes, "\xE2\x80", 2) != 0) return 0;
+    return bytes[2] == '\x89' || bytes[2] == '\xAF' ? 3 : 0;
+}
+
+size_t kn_wide_apostrophe_bytes(const char *bytes, size_t n)
+{
+    return n >= 3 && memcmp(bytes, "\xE2\x80\x99", 3) == 0 ? 3 : 0;
+}
+
 static size_t wide_mark(const char *at, const char *end)
 {
-    if (end - at >= 2 && memcmp(at, "\xC2\xA0", 2) == 0) return 2;
-    if (end - at < 3 || memcmp(at, "\xE2\x80", 2) != 0) return 0;
-    return at[2] == '\x89' || at[2] == '\xAF' || at[2] == '\x99' ? 3 : 0;
+    const size_t n = (size_t)(end - at), n_blank = kn_wide_blank_bytes(at, n);
+    return n_blank > 0 ? n_blank : kn_wide_apostrophe_bytes(at, n);
 }
 
 /* Its bytes; 0: none stands there. */
@@ -86,14 +98,41 @@ unsigned kn_number_ways(const char *bytes, size_t n, bool leading_zeros)
     return ways;
 }
 
+void kn_number_readings_add(kn_number_readings *readings, const char *bytes, size_t n, bool leading_zeros,
+                            uint64_t n_cells)
+{
+    const unsigned ways = kn_number_ways(bytes, n, leading_zeros);
+    for (unsigned way = KN_MARKS_PLAIN; way <= KN_MARKS_COMMA; way++) {
+        char plain[KN_MARKED_BYTES];
+        const char *text = way == KN_MARKS_PLAIN ? bytes : plain;
+        double number;
+        if (way != KN_MARKS_PLAIN && (ways & way) == 0) continue;
+        const size_t n_text = way == KN_MARKS_PLAIN ? n : kn_number_plain(plain, bytes, n, (kn_marks)way);
+        const kn_number_kind kind = kn_number_read(&number, text, n_text, leading_zeros);
+        readings->n_numbers[way] += kind != KN_NUMBER_NONE ? n_cells : 0;
+        readings->n_whole[way] += kind == KN_NUMBER_WHOLE ? n_cells : 0;
+    }
+}
+
+bool kn_number_usual_marks(kn_marks *out, const kn_number_readings *readings)
+{
+    const uint64_t *n = readings->n_numbers;
+    *out = KN_MARKS_PLAIN;
+    if (n[KN_MARKS_PLAIN] >= n[KN_MARKS_POINT] && n[KN_MARKS_PLAIN] >= n[KN_MARKS_COMMA]) return true;
+    if (n[KN_MARKS_POINT] != n[KN_MARKS_COMMA])
+        *out = n[KN_MARKS_POINT] > n[KN_MARKS_COMMA] ? KN_MARKS_POINT : KN_MARKS_COMMA;
+    return *out != KN_MARKS_PLAIN;
+}
+
 /* Not `none`: of drinks a day that is 0. */
 bool kn_is_null_word(const char *bytes, size_t n)
 {
     enum { LONGEST = 14 };
-    static const char *const words[] = {
-        "NA", "N/A", "n.a.",     "#N/A",    "<NA>",          "NaN",  "null",  "missing",      "unknown",   "n.d.",
-        "nd", "n/d", "not done", "no data", "not available", "k.A.", "k. A.", "keine Angabe", "unbekannt", "#NULL!",
-        "?",  "-",   "--",       "."};
+    static const char *const words[] = {"NA",        "N/A",     "n.a.",          "#N/A",   "<NA>",  "NaN",
+                                        "null",      "missing", "unknown",       "n.d.",   "nd",    "n/d",
+                                        "not done",  "no data", "not available", "k.A.",   "k. A.", "keine Angabe",
+                                        "unbekannt", "NC",      "n.c.",          "#NULL!", "?",     "-",
+                                        "--",        "."};
     trim(&bytes, &n);
     if (n > LONGEST) return false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

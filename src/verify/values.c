@@ -28,7 +28,7 @@ static void trim(const char **bytes, size_t *n_bytes)
 static bool is_null_word(const char *bytes, size_t n_bytes)
 {
     static const char words[] = "|na|n/a|n.a.|#n/a|<na>|nan|null|#null!|missing|unknown|n.d.|nd|n/d|not done|"
-                                "no data|not available|k.a.|k. a.|keine angabe|unbekannt|?|-|--|.|";
+                                "no data|not available|k.a.|k. a.|keine angabe|unbekannt|nc|n.c.|?|-|--|.|";
     char word[20] = "|";
     if (n_bytes == 0 || n_bytes > 13) return false;
     for (size_t i = 0; i < n_bytes; i++) {
