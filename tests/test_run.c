@@ -799,6 +799,12 @@ static void cells_that_point_at_people_are_known_by_their_form(void **state)
                  {"x92.168.0.%u", "quasi", "mask(right)"},
                  {"fe80::1:2:3:4:%x", "identifier", ""},
                  {"1.2.%u", "quasi", "mask(right)"},
+                 {"31.1.%u", "quasi", "mask(left)"}, /* a day, a month, a year */
+                 {"2/13/%u", "quasi", "mask(left)"},
+                 {"02/19%u", "quasi", "mask(left)"},
+                 {"1207%u19", "quasi", ""},
+                 {"051119%u", "quasi", "mask(left)"},
+                 {"231119%u", "quasi", ""}, /* whole numbers as long as no cell begins with 0 */
                  {"+49 89 1234%u", "identifier", ""},
                  {"(089) 1234%u", "identifier", ""},
                  {"555-867-53%u", "identifier", ""},

@@ -3,13 +3,16 @@
  *   text      that looks like codes (all of one length of 2 to 16 characters, letters, digits, '-' and '.', a digit in
  *             each, fewer first parts than values), or that the column's name calls postal codes: mask(right);
  *             those of a few countries are known before (auto_class.c)
- *   numbers   that the name calls postal codes, or occupations of ISCO: of one length, mask(right). Otherwise some have
- * lost a leading zero, 02138 beside 10001: what begins alike is then what lies between two multiples of a power of ten,
- *             2100..2199, so intervals(10,100,1000,...) */
+ *   text      of dates that are not read and end with the year, 13.07.22, 19082018, 02/1985: mask(left), so that the
+ * year stays longest numbers   that the name calls postal codes, or occupations of ISCO: of one length, mask(right).
+ * Otherwise some have lost a leading zero, 02138 beside 10001: what begins alike is then what lies between two
+ * multiples of a power of ten, 2100..2199, so intervals(10,100,1000,...) */
 #include "hierarchy/builders.h"
 
+#include "table/dates.h"
 #include "table/names.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,6 +52,45 @@ static bool looks_like_codes(const kn_build *build)
     return n_first_parts < build->n_present;
 }
 
+/* The number that the digits say; UINT_MAX: there are others. */
+static unsigned digits_at(const char *bytes, size_t n)
+{
+    unsigned number = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i] < '0' || bytes[i] > '9') return UINT_MAX;
+        number = number * 10 + (unsigned)(bytes[i] - '0');
+    }
+    return number;
+}
+
+static bool is_year(unsigned number) { return number >= 1800 && number < 2200; }
+
+/* 02/1985, 19082018 or 08192018; those with separators and years of two digits have kn_date_short_forms. */
+static bool ends_with_year(const char *bytes, size_t n)
+{
+    if (n < 6 || n > 8 || !is_year(digits_at(bytes + n - 4, 4))) return false;
+    if (n < 8) return strchr("./-", bytes[n - 5]) != NULL && digits_at(bytes, n - 5) - 1 < 12;
+    const unsigned first = digits_at(bytes, 2) - 1, second = digits_at(bytes + 2, 2) - 1;
+    return (first < 31 && second < 12) || (first < 12 && second < 31);
+}
+
+static bool are_dates_by_year_last(const kn_build *build)
+{
+    unsigned forms = KN_DATE_ANY;
+    bool has_years = true,
+         has_days = kn_name_is_date(build->column->name); /* 1.2.10 may be a chapter, 31.2.10 is none */
+    for (uint32_t value = 0; value < build->n_present && (has_years || forms != 0); value++) {
+        size_t n;
+        const char *bytes = kn_build_value(build, value, &n);
+        has_years = has_years && ends_with_year(bytes, n);
+        const unsigned here = kn_date_short_forms(bytes, n);
+        const bool is_one = here == KN_DATE_MONTH || (here == KN_DATE_DAY && memchr(bytes, '.', n) == NULL);
+        has_days = has_days || is_one || (n > 2 && digits_at(bytes, 2) > 12 && digits_at(bytes, 2) < 32);
+        forms &= here;
+    }
+    return has_years || (has_days && forms != 0 && (forms & KN_DATE_ISO) == 0);
+}
+
 static bool are_short(const kn_build *build)
 {
     for (uint32_t value = 0; value < build->n_present; value++) {
@@ -56,6 +98,13 @@ static bool are_short(const kn_build *build)
         const char *bytes = kn_build_value(build, value, &n);
         if (kn_count_characters(bytes, n) > MAX_CODE_CHARACTERS) return false;
     }
+    return true;
+}
+
+bool kn_auto_unread_dates(char spec[KN_SPEC_BYTES], const kn_build *build)
+{
+    if (build->column->type != KN_TYPE_TEXT || build->n_present < 3 || !are_dates_by_year_last(build)) return false;
+    snprintf(spec, KN_SPEC_BYTES, "mask(left)");
     return true;
 }
 

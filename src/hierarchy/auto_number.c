@@ -1,8 +1,9 @@
 /* `auto` for numbers: nested intervals with round ends, none of which holds few rows.
  *
- * The smallest width is round (1, 2 or 5 times a power of ten; at least 2 for whole numbers) and about thirty of it
- * cover the middle 90 % of the rows, so outliers do not make the tree coarse; further levels are round too (1, 5, 10,
- * 50, 100, ... or 2, 10, 20, 100, ...) while at least two widths cover that middle; then *. Ages have the widths that
+ * The smallest width is round (1, 2 or 5 times a power of ten; at least 2 for whole numbers, 5 where they are eight to
+ * twenty) and about thirty of it cover the middle 90 % of the rows, so outliers do not make the tree coarse; further
+ * levels are round too (1, 5, 10, 50, 100, ... or 2, 10, 20, 100, ..., never 4 or 40, which nobody counts in) while at
+ * least two widths cover that middle; then *. Ages have the widths that
  * tables of ages have, 5, 10 and 20 years, and everybody from 90 on is in one interval, `90..`. Ends are multiples of
  * the level's width, but a multiple that would leave fewer than 1/64 of the rows on a side (1/64 times as much at the
  * next level as it is wider, at most 1/4) is no end: sparse stretches become one wide interval. In a full-domain
@@ -22,7 +23,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TARGET_INTERVALS = 32, MIN_SHARE = 64, NO_CUT = -1, TOP_AGE = 90, OLDEST = 130 };
+enum { TARGET_INTERVALS = 32, MIN_SHARE = 64, FEW_NUMBERS = 20, NO_CUT = -1, TOP_AGE = 90, OLDEST = 130 };
 
 /* Round widths for numbers whose middle is low..high; false when they do not fit whole numbers of 64 bits. */
 static bool choose_widths(kn_widths *out, const kn_build *build, double low, double high)
@@ -38,20 +39,22 @@ static bool choose_widths(kn_widths *out, const kn_build *build, double low, dou
         pick = 0;
         exponent++;
     }
-    if (whole && exponent == 0 && pick == 0) pick = 1;
+    const bool few = whole && exponent == 0 && high - low < FEW_NUMBERS;
+    if (whole && exponent == 0 && pick == 0) pick = few && high - low >= FEW_NUMBERS * 2 / 5 ? 2 : 1;
     if (exponent > 14) return false;
     *out = (kn_widths){.scale = exponent < 0 ? (uint32_t)-exponent : 0};
     double unit = pow(10, exponent < 0 ? exponent : 0);
     int64_t units = round[pick];
     for (int i = 0; i < exponent; i++) units *= 10;
-    bool by_five = pick < 2; /* 1, 5, 10, 50 ... and 5, 10, 50 ..., or 2, 10, 20, 100 ... */
-    const double widest = (high - low) / 2 / unit;
-    do {
+    double widest = (high - low) / 2 / unit;
+    if (few && high - low >= 10) widest = 10; /* years: 2006..2009 and 2010..2019 */
+    for (bool came_from_two = false; out->n == 0 || ((double)units <= widest && out->n < KN_MAX_WIDTHS);) {
         out->units[out->n++] = units;
-        if (by_five && (double)units * 5 > widest) by_five = false; /* the last one need not be as wide */
+        const bool by_five = pick == 1 || (pick == 0 && !came_from_two && (double)units * 5 <= widest);
+        came_from_two = pick == 1;
         units *= by_five ? 5 : 2;
-        by_five = !by_five;
-    } while ((double)units <= widest && out->n < KN_MAX_WIDTHS);
+        pick = pick == 0 ? (by_five ? 2 : 1) : 0;
+    }
     return kn_widths_fit(out, build->column->number[0]) &&
            kn_widths_fit(out, build->column->number[build->n_present - 1]);
 }

@@ -91,8 +91,9 @@ done:
 static void choose_spec(char spec[KN_SPEC_BYTES], const kn_build *build)
 {
     spec[0] = '\0';
-    if (build->n_present >= 2 && (kn_auto_class(spec, build) || kn_auto_natural(spec, build) ||
-                                  kn_auto_code(spec, build) || kn_auto_numbers_and_words(spec, build)))
+    if (build->n_present >= 2 &&
+        (kn_auto_class(spec, build) || kn_auto_unread_dates(spec, build) || kn_auto_natural(spec, build) ||
+         kn_auto_code(spec, build) || kn_auto_numbers_and_words(spec, build)))
         return;
     spec[0] = '\0';
 }

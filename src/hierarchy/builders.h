@@ -67,6 +67,7 @@ kn_status kn_build_spec(kn_build *build, const char *spec, kn_error *err);
 enum { KN_SPEC_BYTES = 96, KN_SMALL_SET = 5, KN_MOST_SIMILAR = 2000 };
 bool kn_auto_class(char spec[KN_SPEC_BYTES], const kn_build *build); /* false: no classification that is known */
 bool kn_auto_code(char spec[KN_SPEC_BYTES], const kn_build *build);  /* false: no codes */
+bool kn_auto_unread_dates(char spec[KN_SPEC_BYTES], const kn_build *build);
 bool kn_auto_natural(char spec[KN_SPEC_BYTES],
                      const kn_build *build); /* false: no numbers with something around them */
 bool kn_auto_numbers_and_words(char spec[KN_SPEC_BYTES], const kn_build *build); /* false: not at least half numbers */
