@@ -1310,6 +1310,20 @@ static void classifications_have_the_same_labels_for_every_table(void **state)
     assert_spec(KN_TYPE_TEXT, CELLS("62.01", "6202", "J62", "01.1", "34.00"), "nace",
                 "01.1;01.1;division 01;section A;*\n34.00;other;other;other;*\n62.01;62.0;division 62;section J;*\n"
                 "6202;62.0;division 62;section J;*\nJ62;62;division 62;section J;*\n");
+    /* a section by itself, a nation's fifth digit, a lost zero; a block is no category, a range of two blocks is
+     * neither */
+    assert_spec(
+        KN_TYPE_TEXT, CELLS("A", "V", "62.01.1", "1.11", "111", "62.01.", "62.01.11"), "nace",
+        "1.11;01.1;division 01;section A;*\nA;section A;section A;section A;*\n111;11.1;division 11;section C;*\n"
+        "62.01.;other;other;other;*\n62.01.11;other;other;other;*\nV;other;other;other;*\n"
+        "62.01.1;62.0;division 62;section J;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("A00-A09", "a00-a09", "A00-A19", "A00-B99", "J45.1-"), "icd10",
+                "A00-A09;A00-A09;A00-A09;A00-B99;*\na00-a09;A00-A09;A00-A09;A00-B99;*\n"
+                "A00-A19;A00-B99;A00-B99;A00-B99;*\nA00-B99;A00-B99;A00-B99;A00-B99;*\nJ45.1-;J45;J40-J47;J00-J99;*\n");
+    assert_spec(KN_TYPE_TEXT,
+                CELLS("Korea, Rep.", "United States of America", "Russian Federation", "Congo, Dem. Rep."), "country",
+                "\"Congo, Dem. Rep.\";Middle Africa;Africa;*\n\"Korea, Rep.\";Eastern Asia;Asia;*\n"
+                "Russian Federation;Eastern Europe;Europe;*\nUnited States of America;Northern America;Americas;*\n");
     assert_spec(KN_TYPE_TEXT, CELLS("02139", "02139-4307", "021394308", "02139 4309", "02140", "2139", "0213-94307"),
                 "postcode",
                 "0213-94307;other;other;other;*\n02139;02139;021**;0****;*\n02139 4309;02139;021**;0****;*\n"

@@ -15,6 +15,37 @@ from pathlib import Path
 LANGUAGES = ("bg bs ca cs da de el es et fi fr ga hr hu id is it ja ko lt lv mk mt nl no pl pt pt_PT ro ru sk sl sq sr sr_Latn sv "
              "tr uk vi zh").split()
 
+# What the United Nations, ISO 3166 and the World Bank call them in English, and people: CLDR has one or two of these.
+ALSO = {
+    "AE": ["UAE"], "BN": ["Brunei Darussalam"], "BO": ["Plurinational State of Bolivia", "Bolivia, Plurinational State of"],
+    "BS": ["Bahamas, The", "The Bahamas"], "CD": ["Democratic Republic of the Congo", "Democratic Republic of Congo",
+    "Congo, Democratic Republic of the", "Congo, The Democratic Republic of the", "Congo, Dem. Rep.", "DR Congo", "DRC", "Zaire"],
+    "CG": ["Congo", "Congo, Rep.", "Republic of the Congo", "Congo, Republic of the"], "CI": ["Cote d'Ivoire"],
+    "CV": ["Cabo Verde", "Cape Verde"], "CZ": ["Czech Republic"], "EG": ["Egypt, Arab Rep.", "Arab Republic of Egypt"],
+    "FK": ["Falkland Islands (Malvinas)"], "FM": ["Micronesia, Fed. Sts.", "Federated States of Micronesia",
+    "Micronesia (Federated States of)", "Micronesia, Federated States of"], "GB": ["Great Britain", "England", "Scotland", "Wales",
+    "Northern Ireland", "United Kingdom of Great Britain and Northern Ireland"], "GM": ["Gambia, The", "The Gambia"],
+    "HK": ["Hong Kong, China", "Hong Kong SAR"], "IR": ["Iran, Islamic Rep.", "Islamic Republic of Iran", "Iran, Islamic Republic of",
+    "Iran (Islamic Republic of)"], "KG": ["Kyrgyz Republic"], "KN": ["St. Kitts and Nevis", "Saint Kitts and Nevis"],
+    "KP": ["Korea, Dem. Rep.", "Korea, Dem. People's Rep.", "Democratic People's Republic of Korea",
+    "Korea, Democratic People's Republic of", "Dem. People's Republic of Korea"],
+    "KR": ["Korea, Rep.", "Republic of Korea", "Korea, Republic of", "Korea"],
+    "LA": ["Lao", "Lao PDR", "Lao People's Democratic Republic"], "LC": ["Saint Lucia"],
+    "MD": ["Republic of Moldova", "Moldova, Republic of"], "MK": ["Macedonia", "Macedonia, FYR", "FYROM", "Republic of North Macedonia",
+    "The former Yugoslav Republic of Macedonia", "Macedonia, the former Yugoslav Republic of"], "MM": ["Burma"],
+    "MO": ["Macao", "Macao, China", "Macao SAR, China", "Macau"], "NL": ["The Netherlands", "Holland", "Netherlands (Kingdom of the)",
+    "Kingdom of the Netherlands", "Netherlands, The"], "PH": ["The Philippines"], "PS": ["State of Palestine", "Palestine, State of",
+    "West Bank and Gaza", "Palestinian Territory, Occupied", "Occupied Palestinian Territory"], "RU": ["Russian Federation"],
+    "SK": ["Slovak Republic"], "ST": ["Sao Tome and Principe"], "SY": ["Syrian Arab Republic"], "SZ": ["Swaziland"],
+    "TL": ["East Timor"], "TR": ["Turkiye"], "TW": ["Taiwan, Province of China", "Taiwan, China", "Chinese Taipei"],
+    "TZ": ["United Republic of Tanzania", "Tanzania, United Republic of"], "US": ["United States of America", "U.S.A.", "U.S."],
+    "VA": ["Holy See", "Vatican", "Holy See (Vatican City State)"], "VC": ["St. Vincent and the Grenadines",
+    "Saint Vincent and the Grenadines"], "VE": ["Venezuela, RB", "Bolivarian Republic of Venezuela",
+    "Venezuela, Bolivarian Republic of", "Venezuela (Bolivarian Republic of)"], "VG": ["British Virgin Islands",
+    "Virgin Islands, British"], "VI": ["Virgin Islands (U.S.)", "Virgin Islands, U.S.", "United States Virgin Islands"],
+    "VN": ["Viet Nam"], "YE": ["Yemen, Rep."],
+}
+
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "/usr/share/unicode/cldr/common")
 facts = tree.parse(folder / "supplemental/supplementalData.xml").getroot()
 english = tree.parse(folder / "main/en.xml").getroot()
@@ -89,7 +120,10 @@ def spellings(name, language):
 called = {}  # plain name -> the countries that have it, in English if any do
 for language in ["en", *LANGUAGES]:
     more = {}
-    for code, name in territories(language):
+    found_names = list(territories(language))
+    if language == "en":
+        found_names += [(code, name) for code, also in ALSO.items() for name in also]
+    for code, name in found_names:
         for form in spellings(name, language) if code in codes else ():
             more.setdefault(form, set()).add(code)
     for form, found in more.items():

@@ -157,7 +157,9 @@ static bool icd_labels(label_row out, const char *bytes, size_t n)
     const char *chapter = range_of(chapters, sizeof chapters / sizeof *chapters, category, true);
     const char *block = range_of(blocks, sizeof blocks / sizeof *blocks, category, false);
     if (chapter == NULL) return false;
-    snprintf(out[0], LABEL_BYTES, "%s", category);
+    const bool is_range = n == 7 && bytes[3] == '-' && isalpha((unsigned char)bytes[4]); /* J40-J47 is no category */
+    if (is_range && (block == NULL || strncasecmp(block + 4, bytes + 4, 3) != 0)) block = chapter;
+    snprintf(out[0], LABEL_BYTES, "%s", is_range ? block : category);
     snprintf(out[1], LABEL_BYTES, "%s", block != NULL ? block : chapter);
     snprintf(out[2], LABEL_BYTES, "%s", chapter);
     return true;
@@ -173,16 +175,27 @@ static const struct {
                 {69, 75, 'M'}, {77, 82, 'N'}, {84, 84, 'O'}, {85, 85, 'P'}, {86, 88, 'Q'}, {90, 93, 'R'},
                 {94, 96, 'S'}, {97, 98, 'T'}, {99, 99, 'U'}};
 
-/* [letter] dd [.] [d [d]] */
+/* A section by itself has no parts. */
+static bool is_section(label_row out, const char *bytes, size_t n)
+{
+    const int letter = n == 1 ? toupper((unsigned char)bytes[0]) : 0;
+    if (letter < 'A' || letter > 'U') return false;
+    for (size_t i = 0; i < 3; i++) snprintf(out[i], LABEL_BYTES, "section %c", letter);
+    return true;
+}
+
+/* [letter] dd [.] [d [d [.] [d]]]; the fifth is a nation's own. A point behind the first digit: a zero is lost, 1.11. */
 static bool nace_labels(label_row out, const char *bytes, size_t n)
 {
-    char digits[5] = "";
+    char digits[6] = "";
     size_t n_digits = 0, i = 0;
     trim(&bytes, &n);
+    if (is_section(out, bytes, n)) return true;
     if (n > 0 && isalpha((unsigned char)bytes[0])) i++;
+    if (i + 2 < n && bytes[i + 1] == '.') digits[n_digits++] = '0';
     for (; i < n; i++) {
-        if (bytes[i] == '.' && (n_digits == 2 || n_digits == 3)) continue;
-        if (!isdigit((unsigned char)bytes[i]) || n_digits == 4) return false;
+        if (bytes[i] == '.' && n_digits >= 2 && i + 1 < n) continue;
+        if (!isdigit((unsigned char)bytes[i]) || n_digits == 5) return false;
         digits[n_digits++] = bytes[i];
     }
     if (n_digits < 2) return false;
