@@ -1,16 +1,16 @@
 /* The thresholds of top and bottom coding that `profile` proposes.
  *
  * Ages: 90, where somebody is as old; with fewer than `least` persons there, the highest multiple of five that has so
- * many. Other numbers: where a tail is long, that is, where the outermost value is farther from the beginning of the
- * tail (one in a hundred persons, and at least `least`, are there) than that is from the median. The threshold is the
- * next round number towards the median, a multiple of five steps of the column's grid; where more than a tenth of all
- * persons would be beyond it, there is none. */
+ * many, which is only proposed where it is below 80. Other numbers: where a tail is long, that is, where the outermost
+ * value is farther from the beginning of the tail (one in a hundred persons, and at least `least`, are there) than that
+ * is from the median. The threshold is the next round number towards the median, a multiple of five steps of the
+ * column's grid; where more than a tenth of all persons would be beyond it, there is none. */
 #include "hierarchy/builders.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { OLD_AGE = 90, AGE_STEP = 5, ROUND_STEPS = 5, TAIL = 100, MOST_BEYOND = 10 };
+enum { OLD_AGE = 90, QUITE_OLD = 80, AGE_STEP = 5, ROUND_STEPS = 5, TAIL = 100, MOST_BEYOND = 10 };
 
 /* Values are counted from the outer end: the first is the largest one (top), or the smallest (bottom). */
 typedef struct tail {
@@ -71,9 +71,12 @@ static void age_threshold(kn_threshold *out, const tail *t, uint32_t least)
     out->is_sure = out->n_beyond >= least;
     if (out->is_sure) return;
     const uint32_t begin = reached_by(t, least);
-    if (out->n_beyond > 0 && begin != KN_NONE)
-        set_threshold(out, t, kn_widths_interval(&t->widths, t->build, value_at(t, begin)));
-    else *out = (kn_threshold){0};
+    const bool is_wanted = out->n_beyond > 0 && begin != KN_NONE;
+    *out = (kn_threshold){0};
+    if (!is_wanted) return;
+    const int64_t interval = kn_widths_interval(&t->widths, t->build, value_at(t, begin));
+    set_threshold(out, t, interval);
+    out->is_sure = interval >= QUITE_OLD / AGE_STEP;
 }
 
 static void tail_threshold(kn_threshold *out, const tail *t, uint32_t least)

@@ -7,6 +7,12 @@
 
 #include <string.h>
 
+typedef struct persons {
+    const uint32_t *n; /* [node] */
+    uint32_t k;        /* how many share what may be shown */
+    bool have_several_rows;
+} persons;
+
 /* How many persons are below each node of a column's tree, [node]. kn_free it. */
 static kn_status count_persons(uint32_t **out, const kn_input *input, const kn_domain *domain, kn_error *err)
 {
@@ -43,6 +49,28 @@ done:
     return status;
 }
 
+/* At least k persons stand in the finest step of the grid that a value lies in; where people have several rows, with
+ * one of its values. */
+static bool is_full_step(const kn_domain *domain, const persons *about, uint32_t value)
+{
+    const int64_t *interval = domain->grid->interval;
+    const uint32_t n_values = domain->column->n_values - domain->column->has_missing;
+    uint64_t n = 0;
+    while (value > 0 && interval[value - 1] == interval[value]) value--;
+    for (uint32_t i = value; i < n_values && interval[i] == interval[value]; i++)
+        n = !about->have_several_rows ? n + about->n[i] : about->n[i] > n ? about->n[i] : n;
+    return n >= about->k;
+}
+
+/* An interval ends where the step of the next one's first value begins, and the last one behind that of its last. */
+static bool may_tell_ends(const kn_domain *domain, const persons *about, uint32_t node)
+{
+    const uint32_t n_values = domain->column->n_values - domain->column->has_missing;
+    const uint32_t first = domain->tree->first[node], last = domain->tree->last[node];
+    return first < n_values && is_full_step(domain, about, first) &&
+           is_full_step(domain, about, last + 1 < n_values ? last + 1 : n_values - 1);
+}
+
 /* Where values are far apart an interval of a grid reaches to the next one, and so tells where that is. */
 static bool is_regular(const kn_domain *domain, uint32_t node)
 {
@@ -57,13 +85,16 @@ static bool is_regular(const kn_domain *domain, uint32_t node)
 }
 
 /* A label that fewer persons share tells of them, and so does a set, or an interval, that names a value of theirs. */
-static bool may_show(const kn_domain *domain, const uint32_t *n_persons, uint32_t k, uint32_t node)
+static bool may_show(const kn_domain *domain, const persons *about, uint32_t node)
 {
+    const uint32_t *n_persons = about->n, k = about->k;
     const kn_tree *tree = domain->tree;
     const bool is_set = domain->naming == KN_NAMES_SET || domain->naming == KN_NAMES_GROUP;
     const bool has_ends = domain->naming == KN_NAMES_ENDS;
     if (has_ends && (n_persons[tree->first[node]] < k || n_persons[tree->last[node]] < k)) return false;
-    if (domain->naming == KN_NAMES_GRID && node >= tree->n_leaves && !is_regular(domain, node)) return false;
+    if (domain->naming == KN_NAMES_GRID && node >= tree->n_leaves && !is_regular(domain, node) &&
+        !may_tell_ends(domain, about, node))
+        return false;
     size_t n;
     const char *label = kn_tree_label(tree, node, &n);
     for (uint32_t leaf = tree->first[node]; is_set && n > 0 && label[0] == '{' && leaf <= tree->last[node]; leaf++)
@@ -72,7 +103,7 @@ static bool may_show(const kn_domain *domain, const uint32_t *n_persons, uint32_
 }
 
 /* "#   level 1: 20..24, 25..29, 30..34, ...": what the hierarchy, or the one that levels need, makes of the values. */
-static void list_levels(kn_buffer *out, const kn_domain *domain, const uint32_t *n_persons, uint32_t k)
+static void list_levels(kn_buffer *out, const kn_domain *domain, const persons *about)
 {
     enum { FIRST = 3, MOST_BYTES = 60 };
     const kn_tree *tree = domain->tree;
@@ -84,7 +115,7 @@ static void list_levels(kn_buffer *out, const kn_domain *domain, const uint32_t 
             node = tree->at_level[level][leaf];
             const char *label = kn_tree_label(tree, node, &n);
             if (n == 0) continue; /* missing cells */
-            if (n_shown == FIRST || !may_show(domain, n_persons, k, node)) continue;
+            if (n_shown == FIRST || !may_show(domain, about, node)) continue;
             kn_buffer_text(out, n_shown++ > 0 ? ", " : " ");
             for (size_t i = 0; i < n && (i < MOST_BYTES || ((unsigned char)label[i] & 0xC0) == 0x80); i++)
                 kn_buffer_char(out, (unsigned char)label[i] < ' ' || label[i] == 0x7F
@@ -92,7 +123,9 @@ static void list_levels(kn_buffer *out, const kn_domain *domain, const uint32_t 
                                         : label[i]); /* a line end would end the comment */
             if (n > MOST_BYTES) kn_buffer_text(out, "...");
         }
-        if (n_shown == 0) kn_buffer_printf(out, " %u labels, none of which tells of %u persons or more", n_nodes, k);
+        if (n_shown == 0)
+            kn_buffer_printf(out, " %u labels; each tells of fewer than %u persons, or ends where it would", n_nodes,
+                             about->k);
         else if (n_shown < n_nodes) kn_buffer_text(out, ", ...");
         kn_buffer_char(out, '\n');
     }
@@ -120,7 +153,7 @@ kn_status kn_level_lines(char **out, kn_input *input, uint32_t c, const kn_sugge
         kn_buffer_text(&lines,
                        "  #   made from the data: values that occur with the same values of the other columns\n");
     KN_TRY(count_persons(&n_persons, input, domain, err));
-    list_levels(&lines, domain, n_persons, k);
+    list_levels(&lines, domain, &(persons){n_persons, k, input->tuples->row_person != NULL});
     if (domain->naming == KN_NAMES_GROUP && column->n_values > KN_MOST_SIMILAR)
         kn_buffer_printf(
             &lines,
