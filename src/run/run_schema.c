@@ -17,6 +17,7 @@
 #include "run/group_members.h"
 #include "sink/sink.h"
 #include "table/dates.h"
+#include "table/natural.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -443,6 +444,25 @@ done:
     return status;
 }
 
+/* `natural`, or a file that it was saved to: then the values below its labels stand in that order. */
+static bool is_natural(const kn_domain *domain)
+{
+    const kn_tree *tree = domain->tree;
+    size_t n_before = 0;
+    const char *before = NULL;
+    if (domain->is_natural || !domain->is_marked) return domain->is_natural;
+    if (domain->naming != KN_NAMES_ENDS || domain->column->type != KN_TYPE_TEXT || tree == NULL) return false;
+    for (uint32_t leaf = 0; leaf < tree->n_leaves; leaf++) {
+        size_t n;
+        const char *label = kn_tree_label(tree, leaf, &n);
+        if (leaf == domain->missing) continue;
+        if (before != NULL && kn_natural_compare(before, n_before, label, n) > 0) return false;
+        before = label;
+        n_before = n;
+    }
+    return true;
+}
+
 /* age(birth_date,2024-12-31): how it was computed, as the policy has it. */
 static void put_derivation(kn_json *json, const kn_column *column, const kn_request *request)
 {
@@ -488,7 +508,7 @@ static kn_status put_column(kn_json *json, const kn_release *release, const kn_r
     kn_json_text(json, "type", generalized ? "text" : kn_type_name(column->type));
     kn_json_bool(json, "nullable", is_nullable(release, column, is_quasi ? out->q : release->tuples->n_qis));
     if (is_quasi) KN_TRY(put_order(json, column, request, err));
-    if (is_quasi && release->tuples->domains[out->q]->is_natural) kn_json_bool(json, "natural_order", true);
+    if (is_quasi && is_natural(release->tuples->domains[out->q])) kn_json_bool(json, "natural_order", true);
     if (is_quasi) KN_TRY(put_quasi(json, release, out->q, generalized, request, err));
     kn_json_end(json);
 done:

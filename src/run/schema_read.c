@@ -570,9 +570,15 @@ kn_status kn_schema_lines(char **text, size_t *n_bytes, const kn_schema *schema,
     const bool is_known = cells != NULL && (strcmp(cells, "label") == 0 || nest.has_sets);
     if (!is_known || kn_yaml_find(column, "labels") == NULL) return KN_OK;
     const kn_yaml *labels = kn_yaml_find(column, "labels")->first;
+    /* Of words in an order, first..last says what it means. */
+    const bool has_order = is_true(column, "natural_order") || text_of(column, "order") != NULL;
     bool needed = false;
-    for (const kn_yaml *label = labels; label != NULL; label = label->next)
-        needed |= !(nest.has_sets && is_set(schema, label)) && !says_itself(schema, label, values->type, masks);
+    for (const kn_yaml *label = labels; label != NULL; label = label->next) {
+        const bool is_clear = (nest.has_sets && is_set(schema, label)) ||
+                              (has_order && kn_yaml_find(label, "members") == NULL) ||
+                              says_itself(schema, label, values->type, masks);
+        needed = needed || !is_clear;
+    }
     if (!needed) return KN_OK;
     nest.reading = (kn_cell_reading){.type = values->type, .leading_zeros = true, .words_are_values = true};
     KN_TRY(value_texts(&texts, &n_texts, values, err));
