@@ -238,12 +238,21 @@ static bool adds_up(const kn_option *option)
     return false;
 }
 
-/* Of "COL=SPEC" each column has its own. A name that begins with '=' is not told from what follows. */
+static bool is_same(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+    return n_a == n_b && memcmp(a, b, n_a) == 0;
+}
+
+/* Of "COL=SPEC" each column has its own. Names may have a '=' too, which is not told from those that follow: sex=m=text
+ * and sex=f=text. */
 static bool is_about_another(const kn_option *option, const char *a, const char *b)
 {
     if (option->argument == NULL || strncmp(option->argument, "COL=", strlen("COL=")) != 0) return false;
-    const size_t n = strcspn(a, "=");
-    return n == 0 || n != strcspn(b, "=") || memcmp(a, b, n) != 0;
+    const size_t n_a = strcspn(a, "="), n_b = strcspn(b, "=");
+    if (n_a == 0 || !is_same(a, n_a, b, n_b)) return true;
+    const char *last_a = strrchr(a, '='), *last_b = strrchr(b, '=');
+    if (last_a == NULL || last_b == NULL || last_a == a + n_a || last_b == b + n_b) return false;
+    return !is_same(a, (size_t)(last_a - a), b, (size_t)(last_b - b));
 }
 
 static bool is_list(const cli_command *command, const kn_option *option)
