@@ -4,8 +4,8 @@
  *   amounts     of one currency, before or behind the number, whose marks agree: $1,200, -$12, EUR 7, ($3)
  *   bare marks  several shapes without a letter, of at most two numbers each: 18-25, 26-35, 50+, <18; some may be
  *               plain numbers: 7, 12, <5, >200, 90+
- *   and words   where at least half of the rows have plain numbers, or dates that begin with the year: 7, 12,
- * haemolytic
+ *   and words   where at least half of the rows have plain numbers, or dates that begin with the year:
+ *               7, 12, haemolytic
  *
  * Plain numbers are such as the order reads as the table does: of 0,125 and 1,234 nobody knows.
  * Values of one length that are made of letters, digits, '-' and '.' are codes rather (auto_code.c), unless they are
@@ -16,6 +16,7 @@
 #include "table/natural.h"
 #include "table/number_marks.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,8 +41,7 @@ static bool has_comma_group(const char *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         size_t n_digits = 0;
-        while (bytes[i] == ',' && i + n_digits + 1 < n && strchr("0123456789", bytes[i + n_digits + 1]) != NULL)
-            n_digits++;
+        while (bytes[i] == ',' && i + n_digits + 1 < n && isdigit((unsigned char)bytes[i + n_digits + 1])) n_digits++;
         if (n_digits == 3) return true;
     }
     return false;

@@ -3,7 +3,8 @@
  * In: a column of text. Out: order() with the whole scale, so that a word that only next month's table has is known
  * too; or nothing, where some value is of no scale that stands here. Large and small letters are one. The text follows
  * from the words that at least `least` persons have: in their spelling, the others as they are mostly written. A word
- * that fewer have and that stands otherwise would be told by it, so there is none then. `auto` takes no scale: its
+ * that fewer have and that stands otherwise would be told by it, so there is none then; a rare word may still be
+ * why the scale is the longer one of two. `auto` takes no scale: its
  * labels must not hang on a list of words. Cost: a pass over the rows where there are few values. */
 #include "hierarchy/builders.h"
 

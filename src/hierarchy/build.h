@@ -61,7 +61,9 @@ kn_status kn_thresholds_suggest(kn_suggestion *out, const kn_column *column, uin
                                 const uint32_t *row_person, uint32_t n_persons, uint32_t least, kn_error *err);
 
 /* Where the words of a column are of a scale that many tables have, never, rarely, ..., always, and nothing but
- * `similar` was suggested: order() with the whole scale. It tells of no word that fewer than `least` persons have. */
+ * `similar` was suggested: order() with the whole scale. Its text names no word
+ * that fewer than `least` persons have but as one of the scale; that it is the longer one of two may tell that somebody
+ * has a word of it. */
 kn_status kn_scale_suggest(kn_suggestion *out, const kn_column *column, uint32_t n_rows, const uint32_t *row_person,
                            uint32_t n_persons, uint32_t least, kn_error *err);
 

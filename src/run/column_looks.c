@@ -1,7 +1,7 @@
 /* Does a column point at persons by itself? Asked by `profile`, which suggests roles, and before every run, because a
  * surname that somebody calls a quasi-identifier would be released in sets of surnames.
  *
- * In: a column with its spellings. Out: what it looks like, and why. First the name, in five languages, then the cells:
+ * In: a column with its spellings. Out: what it looks like, and why. First the name, in seven languages, then the cells:
  * nine in ten of the different ones have the form of an e-mail address, a phone number, ...; then how many cells have a
  * value of their own. Birth dates, incomes and postal codes are often unique too, and no identifiers: only text counts,
  * and whole numbers that are dealt out like numbers of files. Cost: a pass over the distinct spellings. */
@@ -33,7 +33,9 @@ static const struct {
      "vorname|nachname|familienname|geburtsname|rufname|unterschrift|"
      "prenom|nom de|nom_de|nomdefamille|nom.|"
      "cognome|nominativo|nome e|=nome|nome_|"
-     "apellido|nombre."},
+     "apellido|nombre.|"
+     "voornaam|achternaam|roepnaam|familienaam|tussenvoegsel|"
+     "sobrenome|apelido|nome completo|nome_completo"},
     {KN_LOOKS_PERSONAL, KN_SAY_NAME_OF_NUMBER,
      "mrn.|medical record|medical_record|record number|record_number|ssn.|sin.|social security|social_security|soc_sec|"
      "socsec|passport|drivers.|driver_lic|driver lic|drivers_lic|licence|license|patient_no|patient no|insurance_no|"
