@@ -184,7 +184,8 @@ static bool is_section(label_row out, const char *bytes, size_t n)
     return true;
 }
 
-/* [letter] dd [.] [d [d [.] [d]]]; the fifth is a nation's own. A point behind the first digit: a zero is lost, 1.11. */
+/* [letter] dd [.] [d [d [.] [d]]]; the fifth is a nation's own. A point behind the first digit: a zero is lost, 1.11.
+ */
 static bool nace_labels(label_row out, const char *bytes, size_t n)
 {
     char digits[6] = "";
