@@ -2703,9 +2703,10 @@ static void both_readers_take_the_same_texts_for_numbers_with_marks(void **state
 /* Pieces of the words, put together: most are none. */
 static void both_readers_take_the_same_words_for_nothing(void **state)
 {
-    static const char words[] = "NA|N/A|n.a.|#N/A|<NA>|NaN|null|#NULL!|missing|unknown|n.d.|nd|n/d|not done|no data|"
-                                "not available|k.A.|k. A.|keine Angabe|unbekannt|NC|n.c.|?|-|--|.|none|None|nil|not|not done.|"
-                                "keine Angaben|not available!|---|| ";
+    static const char words[] =
+        "NA|N/A|n.a.|#N/A|<NA>|NaN|null|#NULL!|missing|unknown|n.d.|nd|n/d|not done|no data|"
+        "not available|k.A.|k. A.|keine Angabe|unbekannt|NC|n.c.|?|-|--|.|none|None|nil|not|not done.|"
+        "keine Angaben|not available!|---|| ";
     const kn_reading reading = {.type = KN_TYPE_INT};
     kn_rng rng = kn_rng_new(72, 0);
     uint32_t n_nothing = 0;

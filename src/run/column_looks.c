@@ -1,10 +1,10 @@
 /* Does a column point at persons by itself? Asked by `profile`, which suggests roles, and before every run, because a
  * surname that somebody calls a quasi-identifier would be released in sets of surnames.
  *
- * In: a column with its spellings. Out: what it looks like, and why. First the name, in seven languages, then the cells:
- * nine in ten of the different ones have the form of an e-mail address, a phone number, ...; then how many cells have a
- * value of their own. Birth dates, incomes and postal codes are often unique too, and no identifiers: only text counts,
- * and whole numbers that are dealt out like numbers of files. Cost: a pass over the distinct spellings. */
+ * In: a column with its spellings. Out: what it looks like, and why. First the name, in seven languages, then the
+ * cells: nine in ten of the different ones have the form of an e-mail address, a phone number, ...; then how many cells
+ * have a value of their own. Birth dates, incomes and postal codes are often unique too, and no identifiers: only text
+ * counts, and whole numbers that are dealt out like numbers of files. Cost: a pass over the distinct spellings. */
 #include "run/column_looks.h"
 
 #include "table/dates.h"
