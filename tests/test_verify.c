@@ -2873,7 +2873,8 @@ typedef struct spelled_form {
 static void put_point(kn_buffer *out, uint32_t point, int encoding)
 {
     if (encoding == 0 || encoding == 1) {
-        if (encoding == 1 || point < 0x80) kn_buffer_char(out, (char)point);
+        if (encoding == 1) kn_buffer_char(out, (char)(point == 0x20ac ? 0x80 : point)); /* as Windows has it */
+        else if (point < 0x80) kn_buffer_char(out, (char)point);
         else if (point < 0x800) kn_buffer_printf(out, "%c%c", 0xc0 | point >> 6, 0x80 | (point & 63));
         else if (point < 0x10000)
             kn_buffer_printf(out, "%c%c%c", 0xe0 | point >> 12, 0x80 | (point >> 6 & 63), 0x80 | (point & 63));
@@ -2899,15 +2900,16 @@ typedef struct points {
 /* Few different ones, of lengths around 8 and 16; most of them share their beginning. */
 static points random_cell(kn_rng *rng, const spelled_form *form)
 {
-    static const uint32_t odd[] = {' ',  '\t',  '"',   ',',    ';',     '\n',     '\r',   0xe9,   0xff,    '|',
-                                   0x80, 0x7ff, 0x800, 0xffff, 0x10000, 0x10ffff, 0xd7ff, 0xe000, 0x103ff, 0x10400};
+    static const uint32_t odd[] = {' ',     '\t',     '"',    ',',    ';',     '\n',    '\r',
+                                   0xe9,    0xff,     '|',    0x20ac, 0x7ff,   0x800,   0xffff,
+                                   0x10000, 0x10ffff, 0xd7ff, 0xe000, 0x103ff, 0x10400, 0x80};
     points cell = {.n = kn_rng_below(rng, 3) == 0   ? 7 + kn_rng_below(rng, 4)
                         : kn_rng_below(rng, 2) == 0 ? 15 + kn_rng_below(rng, 4)
                                                     : kn_rng_below(rng, 4)};
     for (uint32_t i = 0; i < cell.n; i++) cell.point[i] = 'a' + i % 3;
     for (uint32_t changed = kn_rng_below(rng, 3); changed > 0 && cell.n > 0; changed--) {
         uint32_t at = kn_rng_below(rng, 2) == 0 ? cell.n - 1 : kn_rng_below(rng, cell.n);
-        uint32_t some = odd[kn_rng_below(rng, form->encoding == 1 ? 11 : 20)];
+        uint32_t some = odd[kn_rng_below(rng, form->encoding == 1 ? 11 : 21)];
         cell.point[at] = kn_rng_below(rng, 2) == 0 ? 'x' : some;
     }
     return cell;

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 enum { BLOCK_BYTES = 1 << 18, LEAST_BYTES = 64, FIRST_ROWS = 256, TELLING_BYTES = 1 << 10 };
+enum { MOST_DECODED = 3 }; /* bytes that a byte of Latin-1 becomes; one of UTF-16 fewer */
 
 /* --- Bytes ----------------------------------------------------------------------------------------------------- */
 
@@ -74,6 +75,22 @@ static size_t put_utf8(char *to, uint32_t point)
     return 4;
 }
 
+/* Files called Latin-1 are those of Windows, which has signs where Latin-1 has only controls. */
+static uint32_t windows_point(unsigned char byte)
+{
+    static const struct {
+        unsigned char byte;
+        uint16_t point;
+    } signs[] = {{0x80, 0x20ac}, {0x82, 0x201a}, {0x83, 0x0192}, {0x84, 0x201e}, {0x85, 0x2026}, {0x86, 0x2020},
+                 {0x87, 0x2021}, {0x88, 0x02c6}, {0x89, 0x2030}, {0x8a, 0x0160}, {0x8b, 0x2039}, {0x8c, 0x0152},
+                 {0x8e, 0x017d}, {0x91, 0x2018}, {0x92, 0x2019}, {0x93, 0x201c}, {0x94, 0x201d}, {0x95, 0x2022},
+                 {0x96, 0x2013}, {0x97, 0x2014}, {0x98, 0x02dc}, {0x99, 0x2122}, {0x9a, 0x0161}, {0x9b, 0x203a},
+                 {0x9c, 0x0153}, {0x9e, 0x017e}, {0x9f, 0x0178}};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs && byte >= 0x80 && byte < 0xa0; i++)
+        if (signs[i].byte == byte) return signs[i].point;
+    return byte;
+}
+
 /* Decodes what is in `raw` and leaves there what is not yet a whole character. */
 static void decode(source *in)
 {
@@ -81,7 +98,7 @@ static void decode(source *in)
     while (at < in->n_raw) {
         uint32_t point;
         if (in->form == FORM_LATIN1) {
-            point = in->raw[at++];
+            point = windows_point(in->raw[at++]);
         } else {
             int high = in->form == FORM_UTF16_BIG ? 0 : 1;
             if (in->n_raw - at < 2) break;
@@ -108,7 +125,7 @@ static kn_status refill(source *in, kn_error *err)
     memmove(in->buffer, in->buffer + in->at, in->n - in->at);
     in->n -= in->at;
     in->at = 0;
-    if (in->capacity - in->n < in->block * (in->form == FORM_BYTES ? (size_t)1 : 2)) {
+    if (in->capacity - in->n < in->block * (in->form == FORM_BYTES ? (size_t)1 : MOST_DECODED)) {
         size_t capacity = in->capacity * 2 + 2 * in->block;
         char *buffer = kn_array_resize(in->buffer, capacity + KN_SHORT_TEXT, 1, err);
         if (buffer == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
@@ -171,16 +188,16 @@ static kn_status open_source(source *in, const kn_sheet_options *options, kn_err
     } else if (options->encoding == KN_ENCODING_UTF16) {
         in->form = form_of_pairs(mark, in->n < TELLING_BYTES ? in->n : (size_t)TELLING_BYTES);
     }
-    if (in->form != FORM_BYTES) { /* what was read already is raw; every byte of it becomes at most two */
+    if (in->form != FORM_BYTES) { /* what was read already is raw */
         size_t n_first = in->n - in->at;
         KN_NEW_RAW(in->raw, in->capacity + in->block);
         memcpy(in->raw, in->buffer + in->at, n_first);
         in->n_raw = n_first;
         in->at = in->n = 0;
-        char *buffer = kn_array_resize(in->buffer, n_first * 2 + 4 * in->block + KN_SHORT_TEXT, 1, err);
+        char *buffer = kn_array_resize(in->buffer, n_first * MOST_DECODED + 4 * in->block + KN_SHORT_TEXT, 1, err);
         if (buffer == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         in->buffer = buffer;
-        in->capacity = n_first * 2 + 4 * in->block;
+        in->capacity = n_first * MOST_DECODED + 4 * in->block;
         decode(in);
     }
 done:

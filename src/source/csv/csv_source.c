@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 enum { RAW_BYTES = 1 << 18, MARK_BYTES = 4, TELLING_BYTES = 1 << 10 };
+enum { MOST_DECODED = 3 }; /* bytes that one raw byte may become */
 
 static kn_status read_file(kn_csv_source *source, void *out, size_t capacity, size_t *n_bytes, kn_ticker *ticker,
                            kn_error *err)
@@ -115,8 +116,9 @@ void kn_csv_source_close(kn_csv_source *source)
 size_t kn_csv_source_bound(const kn_csv_source *source, size_t n_bytes)
 {
     enum { SPARE = 64 };
-    return source->size_bytes > 0 && source->size_bytes < n_bytes / 2 - SPARE ? 2 * source->size_bytes + SPARE
-                                                                              : n_bytes;
+    return source->size_bytes > 0 && source->size_bytes < n_bytes / MOST_DECODED - SPARE
+               ? MOST_DECODED * source->size_bytes + SPARE
+               : n_bytes;
 }
 
 double kn_csv_source_fraction(const kn_csv_source *source)
@@ -177,9 +179,20 @@ static char *decode_utf16(kn_csv_source *source, char *out)
     return out;
 }
 
+/* The bytes 0x80 to 0x9F as Windows writes them, 0x80 for the euro sign: files called Latin-1 are its, and what Latin-1
+ * has there stands in no table. Five have no sign and stay what they are. */
+static uint32_t latin1_point(unsigned char byte)
+{
+    static const uint16_t signs[32] = {0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+                                       0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,
+                                       0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+                                       0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178};
+    return byte >= 0x80 && byte < 0xA0 ? signs[byte - 0x80] : byte;
+}
+
 static char *decode_latin1(kn_csv_source *source, char *out)
 {
-    for (size_t i = 0; i < source->n_raw; i++) out = put_utf8(out, source->raw[i]);
+    for (size_t i = 0; i < source->n_raw; i++) out = put_utf8(out, latin1_point(source->raw[i]));
     source->n_raw = 0;
     return out;
 }
@@ -190,7 +203,7 @@ static kn_status read_decoded(kn_csv_source *source, char *out, size_t capacity,
     kn_status status = KN_OK;
     char *end = out;
     while (!(source->at_end && source->n_raw == 0)) {
-        size_t room = (capacity - (size_t)(end - out)) / 2, n_more = 0; /* no raw byte gives more than two */
+        size_t room = (capacity - (size_t)(end - out)) / MOST_DECODED, n_more = 0;
         if (room < 8) break;
         if (room > source->raw_capacity) room = source->raw_capacity;
         if (room > source->n_raw)
