@@ -1016,6 +1016,8 @@ static void auto_knows_numbers_with_something_around_them(void **state)
     SUGGESTS("natural", "40%", "5%", "100%");
     SUGGESTS("natural", "10:25", "09:30", "23:59");
     SUGGESTS("natural", "10:25:01", "09:30:00", "23:59:59");
+    SUGGESTS("natural", "10h25", "09h30", "23h59");
+    SUGGESTS("natural", "72kg", "73kg", "99kg"); /* of one length, and the letters say nothing */
     SUGGESTS("natural", "<18", "18-25", "26-35", "50+");
     SUGGESTS("natural", "18-25", "26-35", "36-50");
     SUGGESTS("natural", "7", "12", "<5", "103", ">200");

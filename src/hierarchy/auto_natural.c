@@ -9,10 +9,11 @@
  *
  * Plain numbers are such as the order reads as the table does: of 0,125 and 1,234 nobody knows.
  * Values of one length that are made of letters, digits, '-' and '.' are codes rather (auto_code.c), unless they are
- * ranges, 18-25. */
+ * ranges, 18-25, or all have the same letters, 11h30. So are postal codes by their name: 111 20. */
 #include "hierarchy/builders.h"
 
 #include "table/dates.h"
+#include "table/names.h"
 #include "table/natural.h"
 #include "table/number_marks.h"
 
@@ -95,7 +96,8 @@ bool kn_auto_natural(char spec[KN_SPEC_BYTES], const kn_build *build)
     unsigned n_shapes = 0, n_currencies = 0, ways = 0;
     plain_numbers plain = {KN_MARKS_POINT | KN_MARKS_COMMA, false};
     bool bare = true;
-    if (build->column->type != KN_TYPE_TEXT || build->n_present < 3) return false;
+    if (build->column->type != KN_TYPE_TEXT || build->n_present < 3 || kn_name_is_postcode(build->column->name))
+        return false;
     for (uint32_t value = 0; value < build->n_present; value++) {
         size_t n;
         const char *bytes = kn_build_value(build, value, &n);
@@ -117,7 +119,8 @@ bool kn_auto_natural(char spec[KN_SPEC_BYTES], const kn_build *build)
     } else if ((n_shapes > 1 && !bare) || !are_read_as_the_order_does(&plain)) {
         return false;
     }
-    if (could_be_codes(build)) return false;
+    const bool same_letters = n_currencies == 0 && n_shapes == 1 && has_letter(shapes[0]); /* 11h30, 72kg */
+    if (!same_letters && could_be_codes(build)) return false;
     snprintf(spec, KN_SPEC_BYTES, "natural");
     return true;
 }

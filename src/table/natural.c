@@ -244,7 +244,9 @@ unsigned kn_natural_shape(char shape[KN_SHAPE_BYTES], const char *bytes, size_t 
 
 bool kn_natural_is_measure(const char *shape)
 {
-    if (strcmp(shape, "#:#") == 0 || strcmp(shape, "#:#:#") == 0 || kn_natural_is_amount(shape)) return true;
+    if (strcmp(shape, "#:#") == 0 || strcmp(shape, "#:#:#") == 0 || strcmp(shape, "#h#") == 0 ||
+        kn_natural_is_amount(shape))
+        return true;
     return shape[0] == '#' && strlen(shape) > 1 && strpbrk(shape + 1, "#/:-._+,;()[]") == NULL;
 }
 
