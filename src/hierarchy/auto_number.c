@@ -59,12 +59,15 @@ static bool choose_widths(kn_widths *out, const kn_build *build, double low, dou
            kn_widths_fit(out, build->column->number[build->n_present - 1]);
 }
 
+/* Of small children, or in tens of years, five years would be everybody. */
 bool kn_build_is_age(const kn_build *build)
 {
+    enum { OLD_ENOUGH = 15 };
     const kn_column *column = build->column;
     const bool is_number = column->type == KN_TYPE_INT || column->type == KN_TYPE_DECIMAL;
-    return is_number && build->n_present > 0 && kn_name_is_age(column->name) && column->number[0] >= 0 &&
-           column->number[build->n_present - 1] <= OLDEST;
+    if (!is_number || build->n_present == 0 || !kn_name_is_age(column->name) || column->number[0] < 0) return false;
+    const double highest = column->number[build->n_present - 1];
+    return highest >= OLD_ENOUGH && highest <= OLDEST;
 }
 
 /* What tables of ages use; the spread of this one does not matter. */
