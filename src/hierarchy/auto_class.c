@@ -308,9 +308,9 @@ static const struct class_kind {
 } kinds[] = {
     {"country",
      "country|countries|nation|land.|staat.|staatsang|cittadinanza|ciudadania|pays.|paese|pais.|citizenship|birthplace|"
-     "herkunftsland",
+     "herkunftsland|geburtsland|geboorteland|fodelseland|kraj.",
      country_labels, 2, NULL},
-    {"icd10", "icd|diagnos", icd_labels, 3, NULL},
+    {"icd10", "icd|diagnos|dx.|cim.|cim10|cid.|cid10", icd_labels, 3, NULL},
     {"nace", "nace|wz2008|ateco|naf.", nace_labels, 3, NULL},
     {"postcode", KN_POSTCODE_WORDS, postcode_labels, 3, are_postcodes},
 };

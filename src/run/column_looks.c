@@ -32,10 +32,12 @@ static const struct {
      "=first|=last|=middle|=fname|=lname|initials.|signature|"
      "vorname|nachname|familienname|geburtsname|rufname|unterschrift|"
      "prenom|nom de|nom_de|nomdefamille|nom.|"
-     "cognome|nominativo|nome e|=nome|nome_|"
+     "cognome|nominativo|nome.|"
      "apellido|nombre.|"
      "voornaam|achternaam|roepnaam|familienaam|tussenvoegsel|"
-     "sobrenome|apelido|nome completo|nome_completo"},
+     "sobrenome|apelido|nomecompleto|"
+     "fornamn|efternamn|mellannamn|tilltalsnamn|=namn|fornavn|efternavn|etternavn|mellomnavn|=navn|sukunimi|etunimi|"
+     "nazwisko|imie.|imię.|jmeno.|příjmeni|prijmeni|priezvisko|vezeteknev|keresztnev|prenume|nume."},
     {KN_LOOKS_PERSONAL, KN_SAY_NAME_OF_NUMBER,
      "mrn.|medical record|medical_record|record number|record_number|ssn.|sin.|social security|social_security|soc_sec|"
      "socsec|passport|drivers.|driver_lic|driver lic|drivers_lic|licence|license|patient_no|patient no|insurance_no|"
@@ -48,13 +50,16 @@ static const struct {
      "patientennr|matrikelnr|steuernr|versichertennr|=kunde|=kundin|=mitarbeiter|=mitglied|=patientin|=proband|"
      "passeport|matricule|nir.|nss.|numero de securite|securite sociale|securite_sociale|identifiant|permis|"
      "passaporto|codice fiscale|codice_fiscale|codicefiscale|tessera|matricola|targa.|patente|identificativo|"
+     "personnummer|personnr|fodselsnummer|cprnr|cpr.|henkilotunnus|hetu.|pesel.|bsn.|burgerservicenummer|cpf.|cnp.|"
+     "aadhaar|aadhar|"
      "pasaporte|dni.|nie.|nif.|cedula|curp.|rfc.|seguridad social|seguridad_social|matricula|identificador"},
     {KN_LOOKS_PERSONAL, KN_SAY_NAME_OF_ADDRESS,
      "email|e-mail|mail.|phone|telephone|tel.|mobile|cell.|cellphone|fax.|address|street|house_number|house_no|"
      "telefon|handy.|anschrift|adresse|strasse|hausnummer|"
      "courriel|portable.|rue.|"
      "telefono|cellulare|indirizzo|=via|posta elettronica|pec.|"
-     "correo|movil.|direccion|domicilio|calle.|"
+     "correo|movil.|direccion|domicilio|calle.|celular|endereco|logradouro|rua.|"
+     "mobiel|straat|huisnummer|adress|adres.|epost|e-post|mobil.|ulica.|"
      "url.|website|homepage|twitter|facebook|instagram|=ip|ip_addr|ip addr|ipaddr|ip.|ipv4|ipv6|mac_addr|mac addr"},
     {KN_LOOKS_PERSONAL, KN_SAY_NAME_OF_ACCOUNT,
      "iban.|bic.|account|credit_card|credit card|creditcard_no|card_number|card number|license_plate|login|"
@@ -213,6 +218,19 @@ static bool is_postcode(const char *text, size_t n)
     return false;
 }
 
+/* Dr. Lewis, Prof. Dr. Weiß */
+static bool is_titled(const char *text, size_t n)
+{
+    static const char *const titles[] = {"dr", "prof", "mr", "mrs", "ms", "herr", "frau", "mme", "dra"};
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
+        size_t at = strlen(titles[i]);
+        if (n <= at || strncasecmp(text, titles[i], at) != 0) continue;
+        at += text[at] == '.';
+        if (at + 2 < n && text[at] == ' ' && !isdigit((unsigned char)text[at + 1])) return true;
+    }
+    return false;
+}
+
 static const struct {
     form_fn *form;
     kn_look look;
@@ -225,6 +243,7 @@ static const struct {
     {is_uuid, KN_LOOKS_PERSONAL, KN_SAY_CELLS_ARE_DEALT},
     {is_national, KN_LOOKS_PERSONAL, KN_SAY_CELLS_ARE_NATIONAL},
     {is_phone, KN_LOOKS_PERSONAL, KN_SAY_CELLS_ARE_PHONE},
+    {is_titled, KN_LOOKS_PERSONAL, KN_SAY_CELLS_ARE_NAMES},
     {is_coordinates, KN_LOOKS_COORDINATE, KN_SAY_CELLS_ARE_COORDINATES},
 };
 

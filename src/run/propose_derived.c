@@ -14,7 +14,6 @@
 #include <string.h>
 
 enum { MOST_IDEAS = 6 };
-static const char BIRTH[] = "birth|geburt|naissance|nascita|nacimiento|dob|born.|geb_datum|gebdat";
 
 typedef struct gathering {
     kn_derived_ideas *out;
@@ -22,7 +21,7 @@ typedef struct gathering {
 } gathering;
 
 static bool is_date(const kn_column *column) { return column->type == KN_TYPE_DATE && column->codes != NULL; }
-static bool is_birth(const kn_column *column) { return is_date(column) && kn_name_says(column->name, BIRTH); }
+static bool is_birth(const kn_column *column) { return is_date(column) && kn_name_is_birth(column->name); }
 
 /* A column as a definition writes it. */
 static void put_name(kn_buffer *out, const char *name)
@@ -90,16 +89,18 @@ typedef struct pair_count {
     uint32_t n_both, n_before, n_after;
 } pair_count;
 
-static double date_at(const kn_column *column, uint32_t row)
+/* The day, as ages and days count: who was admitted at 17:25 and discharged the same day, without a time, was not
+ * discharged before. NAN where it is missing. */
+static double day_at(const kn_column *column, uint32_t row)
 {
-    return column->number[kn_column_value(column, kn_column_code(column, row))]; /* NAN where it is missing */
+    return floor(column->number[kn_column_value(column, kn_column_code(column, row))]);
 }
 
 static pair_count count_pairs(const kn_column *a, const kn_column *b, uint32_t n_rows)
 {
     pair_count count = {0};
     for (uint32_t row = 0; row < n_rows; row++) {
-        const double x = date_at(a, row), y = date_at(b, row);
+        const double x = day_at(a, row), y = day_at(b, row);
         if (isnan(x) || isnan(y)) continue;
         count.n_both++;
         count.n_before += x < y;

@@ -79,9 +79,11 @@ static const struct {
      "diagnos|diag|dx.|disease|illness|condition|icd|krankh|maladie|malattia|enfermedad|hiv|cancer|tumor|disab|medic|"
      "drug|therap|treatment|symptom|income|salary|wage|gehalt|einkommen|lohn|kosten|betrag|salaire|revenu|stipendio|"
      "reddito|salario|ingreso|debt|credit|loan|schuld|expense|charges.|offence|crime|straf|religion|politic|party|"
-     "sexual|result|befund|cause_of_death|todesursache"},
+     "sexual|result|befund|discapac|invalidit|handicap|behinder|cause_of_death|todesursache|inkomen|salaris|ziekte|"
+     "inkomst|indkomst|inntekt|sjukdom|sygdom|"
+     "sykdom|renda.|renta.|sueldo|doenca|dochod|wynagrodzenie|choroba|rozpoznanie|cim.|cim10|cid.|cid10"},
     {KN_ROLE_QUASI, "the name speaks of something that neighbours or colleagues know",
-     "age|alter|eta.|edad|birth|geburt|naissance|nascita|nacimiento|dob|sex|gender|geschlecht|genre.|sesso|sexo|zip|"
+     "age|alter|eta.|edad|sex|gender|geschlecht|genre.|sesso|sexo|zip|"
      "postal|postcode|plz|cap.|city|town|stadt|ort|ville|citta|ciudad|comune|region|county|state|country|nation|land|"
      "pays|paese|pais.|race|ethnic|marital|famil|stato_civile|estado_civil|education|school|bildung|scuola|studi|"
      "occupation|job|profession|beruf|metier|lavoro|trabajo|employer|work|language|sprache|langue|lingua|idioma|admi|"
@@ -96,17 +98,22 @@ static bool is_outcome(const kn_column *column)
     return column->type != KN_TYPE_DATE && column->n_values <= MOST_KINDS &&
            kn_name_says(column->name, "=default|defaulted|default payment|default_payment|default-payment|"
                                       "default.payment|outcome|readmi|rehospital|mortality|deceased|died.|dead.|death|"
-                                      "verstorben|gestorben|deces|deceduto|fallecido|relapse|recidiv|churn|fraud");
+                                      "verstorben|gestorben|deces|deceduto|fallecido|obito.|desfecho|esito.|desenlace|"
+                                      "relapse|recidiv|churn|fraud");
 }
 
-static bool has_hint(guess *out, const char *name)
+/* The day of a diagnosis or of "ingreso" is no diagnosis and no income: somebody else was there. */
+static bool has_hint(guess *out, const kn_column *column)
 {
-    for (size_t i = 0; i < sizeof name_hints / sizeof *name_hints; i++)
-        if (kn_name_says(name, name_hints[i].words)) {
-            out->role = name_hints[i].role;
-            out->reason = name_hints[i].reason;
-            return true;
-        }
+    for (size_t i = 0; i < sizeof name_hints / sizeof *name_hints; i++) {
+        const bool is_quasi = name_hints[i].role == KN_ROLE_QUASI;
+        const bool says = kn_name_says(column->name, name_hints[i].words) ||
+                          (is_quasi && (column->type == KN_TYPE_DATE || kn_name_is_birth(column->name)));
+        if (!says || (!is_quasi && column->type == KN_TYPE_DATE)) continue;
+        out->role = name_hints[i].role;
+        out->reason = name_hints[i].reason;
+        return true;
+    }
     return false;
 }
 
@@ -143,7 +150,7 @@ static kn_status role_guess(guess *out, const kn_column *column, uint32_t n_rows
     out->numbers_people = looks.reason == KN_SAY_NAME_OF_NUMBER;
     out->type = column->type;
     if (looks.look == KN_LOOKS_UNIQUE && kn_column_nearly(column) != KN_TYPE_TEXT) {
-        has_hint(out, column->name);
+        has_hint(out, column);
         out->type = kn_column_nearly(column);
         out->reason = out->type == KN_TYPE_DATE
                           ? "nearly all cells are dates: write all of them as 2024-01-31, name what "
@@ -151,7 +158,7 @@ static kn_status role_guess(guess *out, const kn_column *column, uint32_t n_rows
                           : "nearly all cells are numbers: correct the others, name them under "
                             "null_values, or say invalid: missing";
     } else if (looks.look == KN_LOOKS_UNIQUE && (is_measured(column) || kn_column_marks_unclear(column))) {
-        has_hint(out, column->name);
+        has_hint(out, column);
     } else if (looks.look != KN_LOOKS_PLAIN) {
         out->role = KN_ROLE_IDENTIFIER;
         out->reason = kn_sentence_english(looks.reason);
@@ -161,7 +168,7 @@ static kn_status role_guess(guess *out, const kn_column *column, uint32_t n_rows
     } else if (numbers_households(column, n_rows)) {
         out->role = KN_ROLE_IDENTIFIER;
         out->reason = "the name is that of a number given to households";
-    } else if (!has_hint(out, column->name) && column->n_values == 1 && !column->has_missing && n_rows >= ENOUGH_ROWS) {
+    } else if (!has_hint(out, column) && column->n_values == 1 && !column->has_missing && n_rows >= ENOUGH_ROWS) {
         out->role = KN_ROLE_INSENSITIVE;
         out->reason = "every row has the same value";
     }
@@ -181,11 +188,14 @@ static bool is_unnamed(const kn_input *input, uint32_t c)
  * case is meant; that of a doctor or a device is neither. */
 static bool numbers_people(const guess *g, const kn_column *column, uint32_t n_rows)
 {
+    enum { FEW_THINGS = 50, MOST_ROWS = 100 };
     const uint64_t n_cells = n_rows - g->n_missing, n_present = column->n_values - (column->has_missing ? 1 : 0);
+    const bool is_of_things = n_present < FEW_THINGS && n_present * MOST_ROWS < n_cells; /* shops, parties */
     if (g->role != KN_ROLE_IDENTIFIER || n_present < 2) return false;
     if (kn_name_is_place(column->name) ||
         kn_name_says(column->name, "doctor|physician|provider|consultant|arzt|device|visit|batch"))
         return false;
+    if (is_of_things && !kn_name_is_person(column->name) && !kn_name_says(column->name, "=id|=nr")) return false;
     if (kn_name_is_id(column->name) || kn_name_is_household(column->name)) return n_present < n_cells;
     return g->numbers_people && n_present * 10 < n_cells * 9;
 }
@@ -199,7 +209,8 @@ static uint32_t person_column(const profile *about)
     bool is_said = false, one_row_each = false;
     for (uint32_t c = 0; c < table->n_columns && !is_said; c++) {
         const kn_column *column = &table->columns[c];
-        const bool says_person = kn_name_is_person(column->name) && kn_name_is_id(column->name);
+        const bool says_person =
+            kn_name_is_person(column->name) && (kn_name_is_id(column->name) || about->guesses[c].numbers_people);
         one_row_each = one_row_each || (says_person && column->n_values == table->n_rows);
         if (!numbers_people(&about->guesses[c], column, table->n_rows)) continue;
         is_said = says_person;

@@ -59,7 +59,9 @@ bool kn_name_is_id(const char *name)
 {
     static const char *const ends[] = {"_id", "_nr", "-id", "-nr", " id", " nr", ".nr", "Id", "ID", "Nr"};
     size_t n = strlen(name);
-    if (kn_name_says(name, "=id|=nr|=key|uuid.|guid.|=pk|=rowid|patid|=pid")) return true;
+    if (kn_name_says(name, "=id|=nr|=key|uuid.|guid.|=pk|=rowid|patid|=pid|caseid|subjid|subjectid|"
+                           "personid|userid|recordid|memberid|clientid|custid|empid"))
+        return true;
     while (n > 1 && (name[n - 1] == '.' || name[n - 1] == ' ')) n--; /* Pat.-Nr. */
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         size_t n_end = strlen(ends[i]);
@@ -97,8 +99,14 @@ bool kn_name_is_household(const char *name)
 
 bool kn_name_is_date(const char *name)
 {
-    return kn_name_says(name, "date|datum|fecha|data.|birth|geburt|naissance|nascita|nacimiento|dob.|admi|discharge|"
-                              "aufnahme|entlass|died|death");
+    return kn_name_is_birth(name) ||
+           kn_name_says(name, "date|datum|fecha|data.|admi|discharge|aufnahme|entlass|died|death");
+}
+
+bool kn_name_is_birth(const char *name)
+{
+    return kn_name_says(name, "birth|geburt|naissance|nascita|nascimento|nacimiento|geboorte|fodelse|fodsel|syntyma|"
+                              "urodzenia|narozeni|dob|born.|geb_datum|gebdat");
 }
 
 bool kn_name_is_age(const char *name) { return kn_name_says(name, "age.|ages.|alter.|eta.|edad.|alter_"); }

@@ -14,8 +14,11 @@ bool kn_name_is_person(const char *name); /* patient, customer */
 bool kn_name_is_household(const char *name);
 bool kn_name_is_place(const char *name); /* where people are treated or taught: site, ward, school */
 bool kn_name_is_date(const char *name);
+bool kn_name_is_birth(const char *name); /* dates of birth */
 bool kn_name_is_age(const char *name);
-#define KN_POSTCODE_WORDS "zip|postal|postcode|post_code|post code|plz.|postleit|code_post|cap.|cp.|codigo_post"
+#define KN_POSTCODE_WORDS                                                                                              \
+    "zip|postal|postcode|post_code|post code|plz.|postleit|code_post|cap.|cp.|codigo_post|"                            \
+    "pincode|pin code|pin_code|cep.|postnummer|postnr|kod pocztowy|kod_pocztowy|psc.|eircode"
 bool kn_name_is_postcode(const char *name);
 
 #endif
