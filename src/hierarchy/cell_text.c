@@ -18,8 +18,11 @@ static bool is_plain(const char *bytes, size_t n_bytes)
     return true;
 }
 
-/* Escapes what is ambiguous, and the first *n_more other characters that need no escape (counted down). */
-static void append_escaped(kn_buffer *out, const char *bytes, size_t n_bytes, size_t *n_more)
+/* Where a member stands. */
+typedef enum place { IN_SET, FIRST_END, SECOND_END } place;
+
+/* Escapes what is ambiguous there, and the first *n_more other characters that need no escape (counted down). */
+static void append_escaped(kn_buffer *out, const char *bytes, size_t n_bytes, place where, size_t *n_more)
 {
     if (*n_more == 0 && is_plain(bytes, n_bytes)) {
         kn_buffer_append(out, bytes, n_bytes);
@@ -27,9 +30,10 @@ static void append_escaped(kn_buffer *out, const char *bytes, size_t n_bytes, si
     }
     for (size_t i = 0; i < n_bytes; i++) {
         bool special = strchr("|{}\\", bytes[i]) != NULL && bytes[i] != '\0';
-        bool dots = bytes[i] == '.' && ((i + 1 < n_bytes && bytes[i + 1] == '.') || (i > 0 && bytes[i - 1] == '.') ||
-                                        i == 0 || i + 1 == n_bytes);
-        bool opens = bytes[i] == '<' && i == 0; /* a..<b is without b */
+        const bool outermost = where != IN_SET && (i == 0 || i + 1 == n_bytes);
+        bool dots = bytes[i] == '.' &&
+                    ((i + 1 < n_bytes && bytes[i + 1] == '.') || (i > 0 && bytes[i - 1] == '.') || outermost);
+        bool opens = bytes[i] == '<' && i == 0 && where == SECOND_END; /* a..<b is without b */
         bool starts_character = ((unsigned char)bytes[i] & 0xC0) != 0x80;
         if (special || dots || opens) {
             kn_buffer_char(out, '\\');
@@ -53,7 +57,7 @@ static bool append_members(kn_buffer *out, const kn_column *column, const uint32
         if (i > 0) kn_buffer_text(out, is_set ? "|" : "..");
         bool is_missing = column->has_missing && kn_column_value(column, spelling) == column->n_values - 1;
         if (is_missing) kn_buffer_text(out, KN_MISSING_MEMBER); /* however the data spells it */
-        else append_escaped(out, bytes, n, &n_more);
+        else append_escaped(out, bytes, n, is_set ? IN_SET : i == 0 ? FIRST_END : SECOND_END, &n_more);
     }
     if (is_set) kn_buffer_char(out, '}');
     return n_more == 0;
