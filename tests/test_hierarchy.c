@@ -954,13 +954,14 @@ static void natural_order_is_that_of_the_numbers_inside(void **state)
 /* By their shape: that of an amount is its currency and #. */
 static void an_amount_is_read_whole_or_not_as_one(void **state)
 {
-    static const char *const amounts[] = {"$1,234",      "$1234.567", "$1234,5",         "$ 1'234.5",
-                                          "1 234 567 €", "€0.125",    "12\xE2\x80\xAF€", "-12 EUR",
-                                          "EUR -7",      "£1,234.-",  "(1.234,50 zł)",   "$1,2345"};
-    static const char *const none[] = {"$",           "€ ",          "$12 a day",   "12 €/h", "$1.234'567",
-                                       "€1234.567,8", "1 2345 €",    "1 234'567 €", "$12 €",  "12",
-                                       "($12",        "--$12",       "(-)",         "(-$12)", "($-12)",
-                                       "€1 234’567",  "1’234 567 €", "$.5",         "$12.",   "EURO2x"};
+    static const char *const amounts[] = {
+        "$1,234",  "$1234.567", "$1234,5",  "$ 1'234.5",     "1 234 567 €", "€0.125",    "12\xE2\x80\xAF€",
+        "-12 EUR", "EUR -7",    "£1,234.-", "(1.234,50 zł)", "$1,2345",     "₹1,23,456", "₹ 12,34,56,789.50"};
+    static const char *const none[] = {
+        "$",           "€ ",  "$12 a day", "12 €/h", "$1.234'567", "€1234.567,8",   "1 2345 €",      "1 234'567 €",
+        "$12 €",       "12",  "($12",      "--$12",  "(-)",        "(-$12)",        "($-12)",        "€1 234’567",
+        "1’234 567 €", "$.5", "$12.",      "EURO2x", "₹1,23,45",   "₹1,23,456,789", "₹1,234,56,789", "₹123,45,678",
+        "₹1.23.456"};
     char shape[KN_SHAPE_BYTES];
     for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
         assert_int_equal(kn_natural_shape(shape, amounts[i], strlen(amounts[i])), 1);
@@ -1040,6 +1041,7 @@ static void auto_knows_numbers_with_something_around_them(void **state)
     SUGGESTS("", "7", "8", "a", "b"); /* few: pooled */
     SUGGESTS("natural", "$158,282", "$ 950", "-$12", "($7.50)");
     SUGGESTS("natural", "1.234,56 €", "99,10 €", "€ 7");
+    SUGGESTS("natural", "₹39,537", "₹2,01,876", "₹12,01,876");
     SUGGESTS("natural", "CHF 1'234", "CHF 99", "chf 20'000.50");
     SUGGESTS("natural", "US$ 7", "US$ 1,200", "US$ 99");
     SUGGESTS("", "$12", "€7", "$1,200");            /* two currencies have no order */

@@ -2560,7 +2560,8 @@ static void what_is_no_number_is_its_bytes(void **state)
     assert_int_equal(kn_text_read(&number, canonical, &reading, "1", 1), KN_TEXT_BYTES);
 }
 
-/* A sign, digits that are in threes behind the first mark if there is one, always the same mark, a point, digits. */
+/* A sign, digits that are in threes behind the first mark if there is one, always the same mark, a point, digits; with
+ * commas also in twos before the last three, 1,23,456. */
 static void marks_stand_between_thousands_and_nowhere_else(void **state)
 {
     static const char *const pieces[] = {"1", "23", "456", "7890", ",", ".", "'", " ", "-", ";", "x"};
@@ -2569,7 +2570,8 @@ static void marks_stand_between_thousands_and_nowhere_else(void **state)
         char point, between;
         const char *pattern;
     } forms[] = {{KN_MARKS_POINT, '.', ',',
-                  "^[-+]?([0-9]*|[0-9]{1,3}(,[0-9]{3})+|[0-9]{1,3}( [0-9]{3})+|[0-9]{1,3}('[0-9]{3})+)([.][0-9]*)?$"},
+                  "^[-+]?([0-9]*|[0-9]{1,3}(,[0-9]{3})+|[0-9]{1,3}( [0-9]{3})+|[0-9]{1,3}('[0-9]{3})+|"
+                  "[0-9]{1,2}(,[0-9]{2})+,[0-9]{3})([.][0-9]*)?$"},
                  {KN_MARKS_COMMA, ',', '.',
                   "^[-+]?([0-9]*|[0-9]{1,3}([.][0-9]{3})+|[0-9]{1,3}( [0-9]{3})+|[0-9]{1,3}('[0-9]{3})+)(,[0-9]*)?$"}};
     enum { N_PIECES = sizeof pieces / sizeof *pieces, N_TEXTS = N_PIECES * N_PIECES * N_PIECES * N_PIECES * N_PIECES };
@@ -2684,6 +2686,11 @@ static void both_readers_take_the_same_texts_for_numbers_with_marks(void **state
         double number;
         add_any(mark, &rng, marks);
         add_any(text, &rng, "1|23|456|-7|+89|7890");
+        const uint32_t n_twos = kn_rng_below(&rng, 4) == 0 ? 1 + kn_rng_below(&rng, 2) : 0; /* 1,23,456 */
+        for (uint32_t n = n_twos; n > 0; n--) {
+            strcat(text, mark);
+            add_any(text, &rng, "12|34|07");
+        }
         for (uint32_t n = kn_rng_below(&rng, 4); n > 0; n--) {
             strcat(text, mark);
             add_any(text, &rng, groups);

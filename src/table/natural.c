@@ -96,23 +96,35 @@ static void add_digits(number *out, const char *bytes, size_t n_bytes)
     for (size_t i = 0; i < n_bytes; i++) out->whole = out->whole * 10 + (bytes[i] - '0');
 }
 
+/* 1,23,456 as in India: groups of two, of which none is the last. */
+static bool begins_pair(const char *bytes, size_t n, size_t at)
+{
+    return bytes[at] == ',' && n_digits(bytes, n, at + 1) == 2 && at + 3 < n && bytes[at + 3] == ',';
+}
+
 /* The number of an amount, whose marks are known by the three digits behind each: 1.234 is 1234, 0.123 is not. Returns
  * where it ends; 0: there is none. */
 static size_t read_marked(number *out, unsigned *ways, const char *bytes, size_t n, size_t at)
 {
-    size_t n_group = n_digits(bytes, n, at), n_mark = 0;
+    size_t n_group = n_digits(bytes, n, at), n_mark = 0, n_next = 0;
+    bool has_pairs = false;
     const char *mark = NULL;
     if (n_group == 0) return 0;
     const bool may_have_marks = n_group <= 3 && bytes[at] != '0';
     add_digits(out, bytes + at, n_group);
-    for (at += n_group; may_have_marks && at < n; at += n_mark + 3) {
+    for (at += n_group; may_have_marks && at < n; at += n_mark + n_next) {
         const size_t n_here = mark_bytes(bytes + at, n - at);
-        if (n_here == 0 || n_digits(bytes, n, at + n_here) != 3) break;
+        const bool is_pair = n_group < 3 && begins_pair(bytes, n, at);
+        if (n_here == 0 || (n_digits(bytes, n, at + n_here) != 3 && !is_pair)) break;
         if (mark != NULL && memcmp(bytes + at, mark, n_mark) != 0) break;
+        if (n_next == 3 && (is_pair || has_pairs)) break;
+        has_pairs = has_pairs || is_pair;
         mark = bytes + at;
         n_mark = n_here;
-        add_digits(out, bytes + at + n_mark, 3);
+        n_next = is_pair ? 2 : 3;
+        add_digits(out, bytes + at + n_mark, n_next);
     }
+    if (n_next == 2) return 0;
     if (mark != NULL && *mark == ',') *ways |= KN_MARKS_POINT;
     if (mark != NULL && *mark == '.') *ways |= KN_MARKS_COMMA;
     if (at + 1 >= n || (bytes[at] != '.' && bytes[at] != ',') || (mark != NULL && *mark == bytes[at])) return at;

@@ -46,11 +46,18 @@ bool kn_number_has_wide_mark(const char *bytes, size_t n)
     return false;
 }
 
+/* Between the first group and the last: three digits each, or two as in India, 1,23,45,678. */
+static bool may_stand_between(size_t n_group, size_t n_first, size_t n_before, const char *mark)
+{
+    if (n_before != 0 && n_group != n_before) return false;
+    return n_group == 3 || (n_group == 2 && n_first <= 2 && *mark == ',');
+}
+
 /* Digits in groups, to out; returns where they end, NULL when the groups are wrong. */
 static const char *take_whole(char **out, const char *at, const char *end, char thousands)
 {
     const char *mark = NULL;
-    size_t n_group = 0, n_mark = 1;
+    size_t n_group = 0, n_first = 0, n_between = 0, n_mark = 1;
     for (; at < end; at += n_mark) {
         if (is_digit(*at)) {
             *(*out)++ = *at;
@@ -60,7 +67,13 @@ static const char *take_whole(char **out, const char *at, const char *end, char 
         }
         n_mark = thousands_mark(at, end, thousands);
         if (n_mark == 0) break;
-        if (mark == NULL ? n_group == 0 || n_group > 3 : n_group != 3 || memcmp(at, mark, n_mark) != 0) return NULL;
+        if (mark == NULL) {
+            n_first = n_group;
+            if (n_first == 0 || n_first > 3) return NULL;
+        } else {
+            if (memcmp(at, mark, n_mark) != 0 || !may_stand_between(n_group, n_first, n_between, mark)) return NULL;
+            n_between = n_group;
+        }
         mark = at;
         n_group = 0;
     }

@@ -117,7 +117,7 @@ static size_t long_mark(const char *bytes, size_t n_bytes)
 static size_t strip_marks(char *out, kn_marks marks, const char *bytes, size_t n_bytes)
 {
     const char point = marks == KN_MARKS_COMMA ? ',' : '.', between = marks == KN_MARKS_COMMA ? '.' : ',';
-    size_t n = 0, n_run = 0, n_long;
+    size_t n = 0, n_run = 0, n_first = 0, n_middle = 0, n_long;
     char seen = '\0';
     bool fraction = false;
     for (size_t i = 0; i < n_bytes; i++) {
@@ -134,7 +134,11 @@ static size_t strip_marks(char *out, kn_marks marks, const char *bytes, size_t n
             fraction = true;
             out[n++] = '.';
         } else if (!fraction && (n_long > 0 || c == between || c == ' ' || c == '\'')) {
-            if (n_run == 0 || n_run > 3 || (seen != '\0' && (c != seen || n_run != 3))) return 0;
+            const bool indian = n_run == 2 && n_first < 3 && c == ','; /* 12,34,567 */
+            if (n_run == 0 || n_run > 3 || (seen != '\0' && (c != seen || (n_run != 3 && !indian)))) return 0;
+            if (seen == '\0') n_first = n_run;
+            else if (n_middle != 0 && n_run != n_middle) return 0;
+            else n_middle = n_run;
             seen = c;
             n_run = 0;
         } else {
