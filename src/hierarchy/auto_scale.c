@@ -19,16 +19,17 @@
 static const char *const scales[] = {
     "never<rarely|seldom<sometimes|occasionally<often|frequently<always",
     "never<almost never|hardly ever<rarely|seldom<sometimes|occasionally<often|frequently<usually|mostly|very often<almost always<always",
+    "never<less than monthly|yearly<monthly<weekly<daily|daily or almost daily",
     "low<medium|moderate|average|middle|normal<high",
     "very low<low<medium|moderate|average|middle|normal<high<very high",
     "none<mild|slight<moderate<severe|serious",
     "none<minimal|very mild<mild|slight<moderate<severe|serious<very severe|critical|extreme",
     "not at all<several days<more than half the days<nearly every day",
     "not at all<a little|a little bit|slightly<somewhat|moderately<quite a bit|very<very much|extremely",
-    "strongly disagree|disagree strongly<disagree<neutral|neither agree nor disagree|undecided<agree<strongly agree|agree strongly",
+    "strongly disagree|disagree strongly<disagree<neutral|neither agree nor disagree|undecided|neither<agree<strongly agree|agree strongly",
     "strongly disagree<disagree<somewhat disagree|slightly disagree<neutral|neither agree nor disagree<somewhat agree|slightly agree"
     "<agree<strongly agree",
-    "very dissatisfied<dissatisfied<neutral|neither satisfied nor dissatisfied<satisfied<very satisfied",
+    "very dissatisfied<dissatisfied<neutral|neither satisfied nor dissatisfied|neither<satisfied<very satisfied",
     "very unlikely<unlikely<neutral|possible<likely<very likely",
     "poor|bad<fair|average<good<very good<excellent",
     "very poor|very bad<poor|bad<fair|average<good<very good<excellent",
@@ -64,6 +65,35 @@ static const char *const scales[] = {
     "montag<dienstag<mittwoch<donnerstag<freitag<samstag|sonnabend<sonntag",
     "mo<di<mi<do<fr<sa<so",
     "januar|jänner<februar<märz<april<mai<juni<juli<august<september<oktober<november<dezember",
+
+    "jamais<rarement<parfois|quelquefois<souvent<toujours",
+    "faible|bas|basse<moyen|moyenne|modéré|modérée<élevé|élevée|fort|forte|haut|haute",
+    "aucun|aucune<léger|légère<modéré|modérée<sévère|grave",
+    "pas du tout d'accord<plutôt pas d'accord|pas d'accord<neutre|ni d'accord ni pas d'accord|sans opinion<plutôt d'accord|d'accord"
+    "<tout à fait d'accord",
+    "lundi<mardi<mercredi<jeudi<vendredi<samedi<dimanche",
+    "janvier<février<mars<avril<mai<juin<juillet<août<septembre<octobre<novembre<décembre",
+
+    "nunca<casi nunca|rara vez|raramente<a veces|algunas veces<casi siempre|a menudo|frecuentemente<siempre",
+    "bajo|baja<medio|media|moderado|moderada<alto|alta",
+    "leve<moderado|moderada<grave|severo|severa<muy grave",
+    "lunes<martes<miércoles<jueves<viernes<sábado<domingo",
+    "enero<febrero<marzo<abril<mayo<junio<julio<agosto<septiembre<octubre<noviembre<diciembre",
+
+    "mai<raramente|quasi mai<a volte|qualche volta<spesso|quasi sempre<sempre",
+    "basso|bassa<medio|media<alto|alta",
+    "lieve<moderato|moderata<grave|severo|severa",
+    "lunedì<martedì<mercoledì<giovedì<venerdì<sabato<domenica",
+    "gennaio<febbraio<marzo<aprile<maggio<giugno<luglio<agosto<settembre<ottobre<novembre<dicembre",
+
+    "nunca<raramente|quase nunca<às vezes<frequentemente|quase sempre<sempre",
+    "baixo|baixa<médio|média<alto|alta",
+    "leve<moderado|moderada<grave",
+
+    "nooit<zelden<soms<vaak|regelmatig<altijd",
+    "laag<gemiddeld|midden<hoog",
+    "maandag<dinsdag<woensdag<donderdag<vrijdag<zaterdag<zondag",
+    "januari<februari<maart<april<mei<juni<juli<augustus<september<oktober<november<december",
 };
 // clang-format on
 
