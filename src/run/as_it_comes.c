@@ -398,6 +398,23 @@ void kn_table_advice_free(kn_table_advice *advice)
     *advice = (kn_table_advice){0};
 }
 
+/* NC and ND among the states of America: codes of capital letters, all of one length. */
+static bool are_letter_codes(const kn_column *column)
+{
+    enum { MANY_CODES = 10 };
+    size_t n_first = 0, n;
+    uint32_t n_codes = 0;
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        const char *bytes = kn_column_bytes(column, s, &n);
+        if (is_missing(column, s)) continue;
+        if (n_codes++ == 0) n_first = n;
+        if (n != n_first) return false;
+        for (size_t i = 0; i < n; i++)
+            if (bytes[i] < 'A' || bytes[i] > 'Z') return false;
+    }
+    return n_codes >= MANY_CODES;
+}
+
 kn_status kn_column_null_words(uint64_t *n_cells, kn_buffer *words, const kn_column *column, uint32_t n_rows,
                                kn_error *err)
 {
@@ -405,7 +422,7 @@ kn_status kn_column_null_words(uint64_t *n_cells, kn_buffer *words, const kn_col
     uint64_t *rows = NULL;
     *n_cells = 0;
     kn_buffer_clear(words);
-    if (column->type != KN_TYPE_TEXT) goto done;
+    if (column->type != KN_TYPE_TEXT || are_letter_codes(column)) goto done;
     KN_TRY(kn_column_spelling_rows(&rows, column, n_rows, err));
     for (uint32_t s = 0; s < column->n_spellings; s++) {
         size_t n;

@@ -232,6 +232,21 @@ static void notice_mixed(profile *about, uint32_t c, const uint64_t *rows)
     kn_mixed_cells_tell(about->input, kn_piece_text(column->name), column, &g->mixed);
 }
 
+/* No release may have it among its quasi-identifiers' values. */
+static void notice_star(profile *about, uint32_t c, const uint64_t *rows)
+{
+    const kn_column *column = &about->input->table->columns[c];
+    if (about->guesses[c].role != KN_ROLE_QUASI) return;
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        size_t n;
+        const char *bytes = kn_column_bytes(column, s, &n);
+        const bool is_missing = column->has_missing && kn_column_value(column, s) == column->n_values - 1;
+        if (n == 1 && *bytes == '*' && rows[s] > 0 && !is_missing)
+            kn_sentences_add(&about->input->warnings, KN_SAID(KN_SAY_HAS_STAR, kn_piece_text(column->name),
+                                                              kn_piece_number("%llu", (unsigned long long)rows[s])));
+    }
+}
+
 static kn_status guesses_make(profile *about, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -252,6 +267,7 @@ static kn_status guesses_make(profile *about, kn_error *err)
             kn_sentences_add(&about->input->warnings, KN_SAID(KN_SAY_FREE_TEXT, kn_piece_text(column->name)));
         KN_TRY(kn_column_spelling_rows(&rows, column, table->n_rows, err));
         notice_mixed(about, c, rows);
+        notice_star(about, c, rows);
         for (uint32_t s = 0; s < column->n_spellings && column->has_missing; s++)
             if (kn_column_value(column, s) == column->n_values - 1) out->n_missing += rows[s];
         kn_free(rows);
