@@ -12,6 +12,7 @@
 #include "table/number_marks.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -161,7 +162,9 @@ static bool is_phone(const char *text, size_t n)
 {
     size_t n_digits = 0, n_gaps = 0;
     bool was_digit = false;
+    double number;
     if (n < 7 || n > 24 || kn_date_forms(text, n, KN_DATE_ANY) != 0) return false;
+    if (kn_number_read(&number, text, n, false) == KN_NUMBER_DECIMAL) return false; /* 0.0502512 */
     for (size_t i = 0; i < n; i++) {
         bool digit = isdigit((unsigned char)text[i]) != 0;
         if (!digit && strchr("+-() /.", text[i]) == NULL) return false;
@@ -408,6 +411,19 @@ static kn_looks look_at_name(const char *name)
     return (kn_looks){KN_LOOKS_PLAIN, KN_SAY_NOTHING};
 }
 
+/* No number of an account, a telephone or a house: one that is not whole (stem_cell_factor), or how many accounts
+ * somebody has. A whole number with .0 behind it may have been written by a program that knows fractions only. */
+static bool is_amount(const kn_column *column, kn_looks looks, uint32_t n_present)
+{
+    enum { LONG_NUMBER = 10000 };
+    const bool is_account = looks.reason == KN_SAY_NAME_OF_ACCOUNT;
+    if ((column->type != KN_TYPE_INT && column->type != KN_TYPE_DECIMAL) || n_present == 0) return false;
+    if (!is_account && looks.reason != KN_SAY_NAME_OF_ADDRESS) return false;
+    for (uint32_t value = 0; value < n_present; value++)
+        if (column->number[value] != floor(column->number[value])) return true;
+    return is_account && column->number[n_present - 1] < LONG_NUMBER;
+}
+
 kn_status kn_column_looks(kn_looks *out, const kn_column *column, uint32_t n_rows, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -422,7 +438,8 @@ kn_status kn_column_looks(kn_looks *out, const kn_column *column, uint32_t n_row
     const bool is_name = out->reason == KN_SAY_NAME_OF_PERSON && n_present > 2; /* a few first names are names */
     const bool is_remark = out->look == KN_LOOKS_FREE_TEXT && has_sentences(column, 12, 1);  /* so are a few remarks */
     const bool is_day = column->type == KN_TYPE_DATE && out->reason != KN_SAY_NAME_OF_CASES; /* of the last login */
-    if (is_day || (few_values && !is_name && !is_remark && out->reason != KN_SAY_NAME_OF_CASES))
+    if (is_day || is_amount(column, *out, n_present) ||
+        (few_values && !is_name && !is_remark && out->reason != KN_SAY_NAME_OF_CASES))
         *out = (kn_looks){KN_LOOKS_PLAIN, KN_SAY_NOTHING};
     if (out->look == KN_LOOKS_PLAIN && n_cells > 0) *out = look_at_cells(column, n_present, n_cells);
 done:

@@ -60,7 +60,7 @@ bool kn_name_is_id(const char *name)
     static const char *const ends[] = {"_id", "_nr", "-id", "-nr", " id", " nr", ".nr", "Id", "ID", "Nr"};
     size_t n = strlen(name);
     if (kn_name_says(name, "=id|=nr|=key|uuid.|guid.|=pk|=rowid|patid|=pid|caseid|subjid|subjectid|"
-                           "personid|userid|recordid|memberid|clientid|custid|empid"))
+                           "seqn.|personid|userid|recordid|memberid|clientid|custid|empid"))
         return true;
     while (n > 1 && (name[n - 1] == '.' || name[n - 1] == ' ')) n--; /* Pat.-Nr. */
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
