@@ -1321,6 +1321,9 @@ static void classifications_have_the_same_labels_for_every_table(void **state)
         "1.11;01.1;division 01;section A;*\nA;section A;section A;section A;*\n111;11.1;division 11;section C;*\n"
         "62.01.;other;other;other;*\n62.01.11;other;other;other;*\nV;other;other;other;*\n"
         "62.01.1;62.0;division 62;section J;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("62.01Z", "0111z", "62.0Z", "62.01ZZ"), "nace",
+                "0111z;01.1;division 01;section A;*\n62.01Z;62.0;division 62;section J;*\n62.01ZZ;other;other;other;*\n"
+                "62.0Z;other;other;other;*\n");
     assert_spec(KN_TYPE_TEXT, CELLS("A00-A09", "a00-a09", "A00-A19", "A00-B99", "J45.1-"), "icd10",
                 "A00-A09;A00-A09;A00-A09;A00-B99;*\na00-a09;A00-A09;A00-A09;A00-B99;*\n"
                 "A00-A19;A00-B99;A00-B99;A00-B99;*\nA00-B99;A00-B99;A00-B99;A00-B99;*\nJ45.1-;J45;J40-J47;J00-J99;*\n");

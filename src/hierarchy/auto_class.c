@@ -184,8 +184,8 @@ static bool is_section(label_row out, const char *bytes, size_t n)
     return true;
 }
 
-/* [letter] dd [.] [d [d [.] [d]]]; the fifth is a nation's own. A point behind the first digit: a zero is lost, 1.11.
- */
+/* [letter] dd [.] [d [d [.] [x]]]; the fifth, a digit or as in 62.01Z a letter, is a nation's own. A point behind the
+ * first digit: a zero is lost, 1.11. */
 static bool nace_labels(label_row out, const char *bytes, size_t n)
 {
     char digits[6] = "";
@@ -196,6 +196,7 @@ static bool nace_labels(label_row out, const char *bytes, size_t n)
     if (i + 2 < n && bytes[i + 1] == '.') digits[n_digits++] = '0';
     for (; i < n; i++) {
         if (bytes[i] == '.' && n_digits >= 2 && i + 1 < n) continue;
+        if (n_digits == 4 && i + 1 == n && isalpha((unsigned char)bytes[i])) continue;
         if (!isdigit((unsigned char)bytes[i]) || n_digits == 5) return false;
         digits[n_digits++] = bytes[i];
     }
@@ -311,7 +312,7 @@ static const struct class_kind {
      "herkunftsland|geburtsland|geboorteland|fodelseland|kraj.",
      country_labels, 2, NULL},
     {"icd10", "icd|diagnos|dx.|cim.|cim10|cid.|cid10", icd_labels, 3, NULL},
-    {"nace", "nace|wz2008|ateco|naf.", nace_labels, 3, NULL},
+    {"nace", "nace|wz2008|ateco|naf.|ape.", nace_labels, 3, NULL},
     {"postcode", KN_POSTCODE_WORDS, postcode_labels, 3, are_postcodes},
 };
 
