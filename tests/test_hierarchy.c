@@ -1018,6 +1018,10 @@ static void auto_knows_numbers_with_something_around_them(void **state)
     SUGGESTS("natural", "10:25", "09:30", "23:59");
     SUGGESTS("natural", "10:25:01", "09:30:00", "23:59:59");
     SUGGESTS("natural", "10h25", "09h30", "23h59");
+    SUGGESTS("natural", "2023-11", "2024-01", "2024-02");
+    SUGGESTS("mask(right)", "2023-14", "2024-01", "2024-02"); /* there is no such month */
+    SUGGESTS("mask(left)", "27/11/23", "05/01/24", "14/02/24", "30/12/23", "17/03/24", "09/09/23");
+    SUGGESTS("mask(right)", "23-11-27", "24-01-05", "24-01-14", "23-12-30", "24-01-17", "23-12-09");
     SUGGESTS("natural", "72kg", "73kg", "99kg"); /* of one length, and the letters say nothing */
     SUGGESTS("natural", "<18", "18-25", "26-35", "50+");
     SUGGESTS("natural", "18-25", "26-35", "36-50");

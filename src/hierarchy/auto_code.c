@@ -74,6 +74,26 @@ static bool ends_with_year(const char *bytes, size_t n)
     return (first < 31 && second < 12) || (first < 12 && second < 31);
 }
 
+/* 27/11/24 may be of 2027, too. Days are many, and the years of visits few. */
+static bool begin_with_days(const kn_build *build)
+{
+    bool seen[3][100] = {{false}};
+    unsigned n_seen[3] = {0};
+    for (uint32_t value = 0; value < build->n_present; value++) {
+        size_t n, at = 0;
+        const char *bytes = kn_build_value(build, value, &n);
+        for (int part = 0; part < 3 && at < n; part++) {
+            unsigned number = 0;
+            while (at < n && (bytes[at] < '0' || bytes[at] > '9')) at++;
+            for (; at < n && bytes[at] >= '0' && bytes[at] <= '9'; at++)
+                number = number * 10 + (unsigned)(bytes[at] - '0');
+            n_seen[part] += !seen[part][number % 100];
+            seen[part][number % 100] = true;
+        }
+    }
+    return n_seen[2] * 2 < n_seen[0] || n_seen[2] * 2 < n_seen[1];
+}
+
 static bool are_dates_by_year_last(const kn_build *build)
 {
     unsigned forms = KN_DATE_ANY;
@@ -88,7 +108,9 @@ static bool are_dates_by_year_last(const kn_build *build)
         has_days = has_days || is_one || (n > 2 && digits_at(bytes, 2) > 12 && digits_at(bytes, 2) < 32);
         forms &= here;
     }
-    return has_years || (has_days && forms != 0 && (forms & KN_DATE_ISO) == 0);
+    if (has_years) return true;
+    const bool may_end_with_year = (forms & (KN_DATE_DAY | KN_DATE_MONTH)) != 0;
+    return has_days && may_end_with_year && ((forms & KN_DATE_ISO) == 0 || begin_with_days(build));
 }
 
 static bool are_short(const kn_build *build)

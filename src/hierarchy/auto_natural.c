@@ -9,7 +9,7 @@
  *
  * Plain numbers are such as the order reads as the table does: of 0,125 and 1,234 nobody knows.
  * Values of one length that are made of letters, digits, '-' and '.' are codes rather (auto_code.c), unless they are
- * ranges, 18-25, or all have the same letters, 11h30. So are postal codes by their name: 111 20. */
+ * ranges, 18-25, months, 2024-05, or all have the same letters, 11h30. So are postal codes by their name: 111 20. */
 #include "hierarchy/builders.h"
 
 #include "table/dates.h"
@@ -75,19 +75,28 @@ static bool has_letter(const char *shape)
     return false;
 }
 
+/* 2024-05: months are in their order as they stand. */
+static bool is_month(const char *bytes, size_t n)
+{
+    double from, to;
+    return n == 7 && bytes[4] == '-' && kn_period_parse(&from, &to, bytes, n);
+}
+
 /* Digits, letters, '-' and '.' only, and as long as the first. */
 static bool could_be_codes(const kn_build *build)
 {
     static const char in_codes[] = "0123456789-.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     size_t n_first, n;
+    uint32_t n_months = 0;
     kn_build_value(build, 0, &n_first);
     for (uint32_t value = 0; value < build->n_present; value++) {
         const char *bytes = kn_build_value(build, value, &n);
         if (n != n_first || kn_natural_is_range(bytes, n)) return false;
+        n_months += is_month(bytes, n);
         for (size_t i = 0; i < n; i++)
             if (strchr(in_codes, bytes[i]) == NULL) return false;
     }
-    return true;
+    return n_months < build->n_present;
 }
 
 bool kn_auto_natural(char spec[KN_SPEC_BYTES], const kn_build *build)

@@ -29,7 +29,8 @@ static const struct {
 } name_looks[] = {
     {KN_LOOKS_PERSONAL, KN_SAY_NAME_OF_PERSON,
      "surname|firstname|lastname|fullname|givenname|middlename|forename|maiden|nickname|username|first name|last name|"
-     "given name|middle name|family name|first_name|last_name|given_name|middle_name|family_name|full_name|user_name|"
+     "given name|middle name|next_of_kin|next of kin|emergency_contact|emergency contact|family "
+     "name|first_name|last_name|given_name|middle_name|family_name|full_name|user_name|"
      "=first|=last|=middle|=fname|=lname|initials.|signature|"
      "vorname|nachname|familienname|geburtsname|rufname|unterschrift|"
      "prenom|nom de|nom_de|nomdefamille|nom.|"
