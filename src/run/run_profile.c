@@ -18,6 +18,7 @@
 #include "run/propose_model.h"
 #include "run/result.h"
 #include "table/dates.h"
+#include "table/fold_column.h"
 #include "table/natural.h"
 #include "table/number.h"
 
@@ -247,6 +248,22 @@ static void notice_star(profile *about, uint32_t c, const uint64_t *rows)
     }
 }
 
+/* male, Male and "M " would be three values, which a set puts together. */
+static kn_status notice_spellings(profile *about, uint32_t c, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_column *column = &about->input->table->columns[c];
+    uint32_t n_fewer = 0;
+    if (about->guesses[c].role != KN_ROLE_QUASI || column->type != KN_TYPE_TEXT) goto done;
+    KN_TRY(kn_column_count_folds(&n_fewer, column, err));
+    if (n_fewer > 0)
+        kn_sentences_add(&about->input->warnings,
+                         KN_SAID(KN_SAY_SPELLINGS, kn_piece_text(column->name), kn_piece_number("%u", column->n_values),
+                                 kn_piece_number("%u", column->n_values - n_fewer)));
+done:
+    return status;
+}
+
 static kn_status guesses_make(profile *about, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -268,6 +285,7 @@ static kn_status guesses_make(profile *about, kn_error *err)
         KN_TRY(kn_column_spelling_rows(&rows, column, table->n_rows, err));
         notice_mixed(about, c, rows);
         notice_star(about, c, rows);
+        KN_TRY(notice_spellings(about, c, err));
         for (uint32_t s = 0; s < column->n_spellings && column->has_missing; s++)
             if (kn_column_value(column, s) == column->n_values - 1) out->n_missing += rows[s];
         kn_free(rows);
