@@ -39,6 +39,11 @@ bool kn_is_formula(const char *bytes, size_t n_bytes)
     return !is_plain_number(bytes, end);
 }
 
+bool kn_is_bare_formula(const char *bytes, size_t n_bytes)
+{
+    return n_bytes > 0 && *bytes != '\'' && kn_is_formula(bytes, n_bytes);
+}
+
 const char *kn_formula_unguard(const char *bytes, size_t *n_bytes)
 {
     if (*n_bytes < 2 || *bytes != '\'' || !kn_is_formula(bytes + 1, *n_bytes - 1)) return bytes;

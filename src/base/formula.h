@@ -11,6 +11,8 @@
 
 /* Whether the text is to be guarded. */
 bool kn_is_formula(const char *bytes, size_t n_bytes);
+/* Whether a spreadsheet would execute the text: it is to be guarded, and is not. */
+bool kn_is_bare_formula(const char *bytes, size_t n_bytes);
 /* The text without its guard: moves the beginning by one, or not at all. */
 const char *kn_formula_unguard(const char *bytes, size_t *n_bytes);
 

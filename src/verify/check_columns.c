@@ -146,6 +146,10 @@ kn_buffer kn_recount_describe_unguarded(const kn_recount *recount)
     const kn_sheet *release = recount->release;
     char name[KN_SHOWN_BYTES], cell[KN_SHOWN_BYTES];
     const bool is_csv = request->release_batches == NULL && request->release_kind == KN_FILE_CSV;
+    if (is_csv && release->bare_name != NULL)
+        return KN_SAID(KN_SAY_NAME_UNGUARDED,
+                       kn_piece_name(request->redact ? number_shown(name, kn_sheet_find(release, release->bare_name))
+                                                     : release->bare_name));
     for (uint32_t c = 0; is_csv && request->guard_formulas && c < request->n_columns; c++) {
         const uint32_t at = recount->in_release[c];
         if (at == KN_NONE || at >= recount->n_file_columns) continue;
@@ -153,7 +157,7 @@ kn_buffer kn_recount_describe_unguarded(const kn_recount *recount)
         for (uint32_t i = 0; i < column->n_texts; i++) {
             size_t n;
             const char *bytes = kn_text(column, i, &n);
-            if (n == 0 || bytes[0] == '\'' || !kn_is_formula(bytes, n)) continue;
+            if (!kn_is_bare_formula(bytes, n)) continue;
             uint32_t row = 0;
             while (row + 1 < release->n_rows && kn_sheet_code(column, row) != i) row++;
             return KN_SAID(KN_SAY_CELL_UNGUARDED,

@@ -78,7 +78,8 @@ bool kn_verify_is_unnamed(const kn_verify_request *request);        /* a release
 uint32_t kn_verify_column_of_released(const kn_verify_request *request, uint32_t index, const char *name);
 /* Where the request's columns are in the release. */
 kn_status kn_recount_place(kn_recount *recount, kn_error *err);
-/* A formula without its guard in a CSV file that should have guards, as a problem: a spreadsheet would execute it. */
+/* A name or a cell that is a formula without its guard, in a CSV file that should have guards, as a problem: a
+ * spreadsheet would execute it. */
 kn_buffer kn_recount_describe_unguarded(const kn_recount *recount);
 kn_status kn_recount_check_columns(kn_recount *recount, kn_error *err);
 kn_status kn_recount_check_identifiers(kn_recount *recount, kn_error *err);

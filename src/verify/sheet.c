@@ -609,6 +609,7 @@ static bool trims(const kn_sheet_options *options, uint32_t index, const char *n
 
 typedef struct first_line {
     KN_VECTOR(char *) names;
+    uint32_t bare; /* KN_NONE: no name is a formula without its guard */
     const char *problem;
     uint64_t n_lines;
     cell_end end;
@@ -634,7 +635,7 @@ static kn_status read_first_line(first_line *line, source *in, const kn_sheet_op
 {
     kn_status status = KN_OK;
     cell found;
-    *line = (first_line){.n_lines = 1};
+    *line = (first_line){.n_lines = 1, .bare = KN_NONE};
     do {
         in->trim = options->no_header ? trims(options, (uint32_t)line->names.n, NULL) : options->trim;
         KN_TRY(next_cell(&found, in, err));
@@ -645,6 +646,7 @@ static kn_status read_first_line(first_line *line, source *in, const kn_sheet_op
         bool guarded = options->guarded_names && !options->no_header;
         const char *bytes = guarded ? kn_formula_unguard(found.bytes, &n_name) : found.bytes;
         uint32_t place = (uint32_t)line->names.n;
+        if (guarded && line->bare == KN_NONE && kn_is_bare_formula(found.bytes, found.n_bytes)) line->bare = place;
         char *name = kn_string_copy(bytes, n_name, err);
         if (name != NULL && !options->no_header && name[strspn(name, " \t")] == '\0') {
             kn_free(name);
@@ -753,6 +755,7 @@ static kn_status make_columns(table_reader *reader, first_line *line, kn_error *
         if (cells->columns[c].stored) KN_TRY(store_cell(reader, c, &k, err));
     }
     cells->has_header = !options->no_header;
+    if (line->bare != KN_NONE) cells->bare_name = cells->columns[line->bare].name;
     if (options->no_header) {
         cells->n_rows = 1;
         reader->n_pending = 1;

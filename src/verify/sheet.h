@@ -42,6 +42,7 @@ typedef struct kn_sheet {
     uint32_t n_rows, n_columns;
     kn_sheet_column *columns;
     bool has_header;
+    const char *bare_name; /* of `guarded_names` the first that is a formula without its guard; NULL: none */
     KN_VECTOR(kn_line_shift) shifts;
     char *problem; /* why the file is no well-formed table, with its line; NULL when it is one */
 } kn_sheet;
