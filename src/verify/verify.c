@@ -46,8 +46,7 @@ static kn_status list_checks(kn_recount *recount, kn_error *err)
     KN_NEW(recount->checks, KN_SLOT_MODELS + request->n_models + has_certificate + has_levels);
     recount->n_checks = KN_SLOT_MODELS + request->n_models + has_certificate + has_levels;
     for (size_t slot = 0; slot < recount->n_checks; slot++) {
-        bool is_asked = request->every_check || slot <= KN_SLOT_COLUMNS ||
-                        (slot >= KN_SLOT_MODELS && slot != recount->levels_slot) ||
+        bool is_asked = request->every_check || slot <= KN_SLOT_COLUMNS || slot >= KN_SLOT_MODELS ||
                         (slot == KN_SLOT_ROWS && request->order_is_input) ||
                         (slot == KN_SLOT_SUPPRESSED && request->max_suppressed >= 0);
         recount->checks[slot] = (kn_check){.name = slot < KN_SLOT_MODELS          ? names[slot]
