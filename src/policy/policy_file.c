@@ -26,24 +26,14 @@ static kn_status read_null_values(kn_policy_loader *load, const kn_policy_key *f
     kn_status status = KN_OK;
     kn_error *err = load->err;
     kn_buffer list = {0};
-    char *text = NULL;
-    size_t n = 0;
     if (value == NULL || value->kind != KN_YAML_LIST) KN_FAIL(KN_USAGE, "%s: null_values is a list: [\"\", NA]", where);
     if (value->first == NULL)
         KN_FAIL(KN_USAGE, "%s: null_values is empty; leave it out: then the empty cell is missing", where);
-    for (const kn_yaml *item = value->first; item != NULL; item = item->next) {
-        status = kn_policy_text(&text, load, field->name, item, where);
-        KN_TRY(kn_policy_note_slip(load, status));
-        if (text == NULL) continue;
-        if (n++ > 0) kn_buffer_char(&list, ',');
-        kn_policy_escape(&list, text, 0);
-        kn_free(text);
-        text = NULL;
-    }
+    KN_TRY(kn_policy_append_list(&list, load, field->name, value, ',', where));
+    if (list.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     /* The empty cell alone is the default, and an empty option has no value. */
     if (list.n > 0) KN_TRY(kn_settings_add(load->settings, "null", list.bytes, where, err));
 done:
-    kn_free(text);
     kn_buffer_free(&list);
     return status;
 }

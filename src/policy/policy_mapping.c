@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- Slips ---------------------------------------------------------------------------------------------------------
- */
+/* --- Slips -------------------------------------------------------------------------------------------------------- */
 
 kn_status kn_policy_slip_placed(kn_status status, const char *path, kn_error *err)
 {
@@ -173,6 +172,28 @@ kn_status kn_policy_read_switch(kn_policy_loader *load, const kn_policy_key *fie
         KN_FAIL(KN_USAGE, "%s: '%s' is yes or no, not '%.40s'", place, field->name, text);
     bool on = is_yes(text) != (strcmp(field->name, "header") == 0);
     KN_TRY(kn_settings_add(load->settings, field->option, on ? "yes" : "no", place, err));
+done:
+    kn_free(text);
+    return status;
+}
+
+kn_status kn_policy_append_list(kn_buffer *out, kn_policy_loader *load, const char *name, const kn_yaml *list,
+                                char separator, const char *where)
+{
+    kn_status status = KN_OK;
+    kn_error *err = load->err;
+    char *text = NULL;
+    size_t n = 0;
+    if (list->first == NULL) KN_FAIL(KN_USAGE, "%s: '%s' is an empty list; fill it in or leave it out", where, name);
+    for (const kn_yaml *item = list->first; item != NULL; item = item->next) {
+        status = kn_policy_text(&text, load, name, item, where);
+        KN_TRY(kn_policy_note_slip(load, status));
+        if (text == NULL) continue;
+        if (n++ > 0) kn_buffer_char(out, separator);
+        kn_policy_escape(out, text, separator);
+        kn_free(text);
+        text = NULL;
+    }
 done:
     kn_free(text);
     return status;

@@ -43,29 +43,6 @@ static kn_status find_param(const kn_param **out, kn_policy_loader *load, const 
     return status;
 }
 
-/* ["a", "b|c"] as a|b\|c */
-static kn_status append_list(kn_buffer *spec, kn_policy_loader *load, const char *name, const kn_yaml *list,
-                             const char *where)
-{
-    kn_status status = KN_OK;
-    kn_error *err = load->err;
-    char *text = NULL;
-    size_t n = 0;
-    if (list->first == NULL) KN_FAIL(KN_USAGE, "%s: '%s' is an empty list; fill it in or leave it out", where, name);
-    for (const kn_yaml *item = list->first; item != NULL; item = item->next) {
-        status = kn_policy_text(&text, load, name, item, where);
-        KN_TRY(kn_policy_note_slip(load, status));
-        if (text == NULL) continue;
-        if (n++ > 0) kn_buffer_char(spec, '|');
-        kn_policy_escape(spec, text, '|');
-        kn_free(text);
-        text = NULL;
-    }
-done:
-    kn_free(text);
-    return status;
-}
-
 /* One value, or a list where the parameter takes one. Names of files are relative to the policy. The registry's entry
  * knows what is allowed; a mistake is reported here, where the place is known. */
 static kn_status append_parameter(kn_buffer *spec, kn_policy_loader *load, const kn_entry *owner, const char *name,
@@ -77,7 +54,7 @@ static kn_status append_parameter(kn_buffer *spec, kn_policy_loader *load, const
     const kn_param *param = NULL;
     KN_TRY(find_param(&param, load, owner, name, where));
     if (param->is_list && value != NULL && value->kind == KN_YAML_LIST) {
-        KN_TRY(append_list(spec, load, name, value, where));
+        KN_TRY(kn_policy_append_list(spec, load, name, value, '|', where));
         goto done;
     }
     KN_TRY(kn_policy_text(&text, load, name, value, where));

@@ -41,6 +41,9 @@ const char *kn_policy_place(char buffer[KN_POLICY_PLACE_BYTES], const kn_policy_
 /* The same with the key, for settings that are checked where nobody sees the key any more: "policy.yaml:12:5: seed". */
 const char *kn_policy_place_key(char buffer[KN_POLICY_PLACE_BYTES], const kn_policy_loader *load, const char *name,
                                 const kn_yaml *node, const char *otherwise);
+/* ["a", "b|c"] as a|b\|c, or with commas between. */
+kn_status kn_policy_append_list(kn_buffer *out, kn_policy_loader *load, const char *name, const kn_yaml *list,
+                                char separator, const char *where);
 /* Commas are escaped, because options separate lists and parameters by them; and `also`, unless it is 0. */
 void kn_policy_escape(kn_buffer *out, const char *text, char also);
 
