@@ -1,12 +1,15 @@
+// clang-format off
 /* `auto` for codes, whose beginning says more than their end.
  *
  *   text      that looks like codes (all of one length of 2 to 16 characters, letters, digits, '-' and '.', a digit in
  *             each, fewer first parts than values), or that the column's name calls postal codes: mask(right);
  *             those of a few countries are known before (auto_class.c)
  *   text      of dates that are not read and end with the year, 13.07.22, 19082018, 02/1985: mask(left), so that the
- * year stays longest numbers   that the name calls postal codes, or occupations of ISCO: of one length, mask(right).
- * Otherwise some have lost a leading zero, 02138 beside 10001: what begins alike is then what lies between two
- * multiples of a power of ten, 2100..2199, so intervals(10,100,1000,...) */
+ *             year stays longest
+ *   numbers   that the name calls postal codes, or occupations of ISCO: of one length, mask(right). Otherwise some have
+ *             lost a leading zero, 02138 beside 10001: what begins alike is then what lies between two multiples of a
+ *             power of ten, 2100..2199, so intervals(10,100,1000,...) */
+// clang-format on
 #include "hierarchy/builders.h"
 
 #include "table/dates.h"
@@ -97,8 +100,8 @@ static bool begin_with_days(const kn_build *build)
 static bool are_dates_by_year_last(const kn_build *build)
 {
     unsigned forms = KN_DATE_ANY;
-    bool has_years = true,
-         has_days = kn_name_is_date(build->column->name); /* 1.2.10 may be a chapter, 31.2.10 is none */
+    bool has_years = true;
+    bool has_days = kn_name_is_date(build->column->name); /* 1.2.10 may be a chapter, 31.2.10 is none */
     for (uint32_t value = 0; value < build->n_present && (has_years || forms != 0); value++) {
         size_t n;
         const char *bytes = kn_build_value(build, value, &n);
