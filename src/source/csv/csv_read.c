@@ -460,13 +460,49 @@ static const char *below_header(const kn_csv_reader *reader, const char *text, s
                                                  : ", or name the first column too (R's write.table leaves that out)";
 }
 
+static const char *first_line_called(const kn_csv_reader *reader)
+{
+    return reader->options.no_header ? "the first line" : "the header";
+}
+
+static const char blank_before_quote[] =
+    "a blank stands before a quote, which is then part of the text: say --trim, or remove the blank";
+
+static kn_status refuse_too_many(const reading *r, const kn_csv_fault *fault, const char *text, unsigned long long line,
+                                 kn_error *err)
+{
+    const kn_csv_reader *reader = r->reader;
+    char shown[KN_SHOWN_BYTES];
+    const bool has_blank = has_blank_before_quote(reader, text, fault->at);
+    const bool is_below_header = line == 1 + reader->header.n_lines && !reader->options.no_header;
+    return kn_error_set_at(
+        err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .option = has_blank ? "trim" : NULL),
+        "%s:%llu: column %u: %s is one cell more than %s has (%u); %s%s", reader->name, line, fault->column + 1,
+        shown_rest(shown, r, text, fault->at), first_line_called(reader), reader->header.n_columns,
+        has_blank ? blank_before_quote : "quote cells that contain the delimiter",
+        is_below_header && !has_blank ? below_header(reader, text, fault->at) : "");
+}
+
+static kn_status refuse_too_few(const kn_csv_reader *reader, const kn_csv_fault *fault, const char *text,
+                                unsigned long long line, kn_error *err)
+{
+    char name[KN_SHOWN_BYTES];
+    const bool has_blank = has_blank_before_quote(reader, text, fault->at);
+    column_shown(name, reader, fault->column);
+    return kn_error_set_at(err, KN_INPUT,
+                           KN_PLACE(.file = reader->name, .line = line, .column = column_told(reader, fault->column),
+                                    .option = has_blank ? "trim" : NULL),
+                           "%s:%llu: %u cell%s where %s has %u; %s%s%s", reader->name, line, fault->column,
+                           fault->column == 1 ? "" : "s", first_line_called(reader), reader->header.n_columns,
+                           has_blank ? blank_before_quote : "the first one missing is column ", has_blank ? "" : name,
+                           has_blank ? "" : "; complete the line (an empty cell needs its delimiter too)");
+}
+
 static kn_status refuse_fault(const reading *r, const kn_csv_fault *fault, const char *text, uint64_t first_line,
                               uint64_t file_at, kn_error *err)
 {
     const kn_csv_reader *reader = r->reader;
-    uint32_t n_columns = reader->header.n_columns;
     unsigned long long line = first_line + fault->line;
-    const char *wanted = reader->options.no_header ? "the first line" : "the header";
     char shown[KN_SHOWN_BYTES], name[KN_SHOWN_BYTES];
     column_shown(name, reader, fault->column);
     const char *column = column_told(reader, fault->column);
@@ -482,33 +518,10 @@ static kn_status refuse_fault(const reading *r, const kn_csv_fault *fault, const
             "%s:%llu: column %s: the quote that opens here is never closed; close it, or, if it belongs to "
             "the text, write it twice and the cell in quotes",
             reader->name, line, name);
-    case KN_CSV_TOO_MANY:
-        if (has_blank_before_quote(reader, text, fault->at))
-            return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .option = "trim"),
-                                   "%s:%llu: column %u: %s is one cell more than %s has (%u); a blank stands before a "
-                                   "quote, which is then "
-                                   "part of the text: say --trim, or remove the blank",
-                                   reader->name, line, fault->column + 1, shown_rest(shown, r, text, fault->at), wanted,
-                                   n_columns);
-        return kn_error_set_at(
-            err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line),
-            "%s:%llu: column %u: %s is one cell more than %s has (%u); quote cells that contain the delimiter%s",
-            reader->name, line, fault->column + 1, shown_rest(shown, r, text, fault->at), wanted, n_columns,
-            line == 1 + reader->header.n_lines && !reader->options.no_header ? below_header(reader, text, fault->at)
-                                                                             : "");
+    case KN_CSV_TOO_MANY: return refuse_too_many(r, fault, text, line, err);
     case KN_CSV_TOO_FEW:
-        if (fault->column == 0) break;
-        if (has_blank_before_quote(reader, text, fault->at))
-            return kn_error_set_at(
-                err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .column = column, .option = "trim"),
-                "%s:%llu: %u cell%s where %s has %u; a blank stands before a quote, which is then part of the text: "
-                "say --trim, or remove the blank",
-                reader->name, line, fault->column, fault->column == 1 ? "" : "s", wanted, n_columns);
-        return kn_error_set_at(
-            err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .column = column),
-            "%s:%llu: %u cell%s where %s has %u; the first one missing is column %s; complete the line (an "
-            "empty cell needs its delimiter too)",
-            reader->name, line, fault->column, fault->column == 1 ? "" : "s", wanted, n_columns, name);
+        if (fault->column > 0) return refuse_too_few(reader, fault, text, line, err);
+        break;
     default: break;
     }
     return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line),
