@@ -489,6 +489,14 @@ void kn_texts_make_plain(kn_sheet_column *column, kn_reading *reading)
     reading->invalid_is_missing = false;
 }
 
+/* Of a number: it has neither a point nor an exponent. */
+static bool is_spelled_whole(const char *bytes, size_t n_bytes)
+{
+    for (size_t i = 0; i < n_bytes; i++)
+        if (bytes[i] == '.' || bytes[i] == 'e' || bytes[i] == 'E') return false;
+    return true;
+}
+
 kn_text_kind kn_text_read(double *number, char *canonical, const kn_reading *reading, const char *bytes, size_t n_bytes)
 {
     *number = NAN;
@@ -502,8 +510,12 @@ kn_text_kind kn_text_read(double *number, char *canonical, const kn_reading *rea
     }
     if (is_number) read = read_number(number, canonical, bytes, n_bytes);
     else if (reading->type == KN_TYPE_DATE) read = read_date(number, canonical, reading->day_order, bytes, n_bytes);
-    bool is_invalid = !read && (is_number || reading->type == KN_TYPE_DATE);
-    if (is_invalid && reading->invalid_is_missing) return KN_TEXT_MISSING;
+    bool is_invalid = !read ? is_number || reading->type == KN_TYPE_DATE
+                            : reading->type == KN_TYPE_INT && !is_spelled_whole(bytes, n_bytes);
+    if (is_invalid && reading->invalid_is_missing) {
+        *number = NAN;
+        return KN_TEXT_MISSING;
+    }
     return read ? KN_TEXT_NUMBER : KN_TEXT_BYTES;
 }
 
