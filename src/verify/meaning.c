@@ -328,7 +328,7 @@ static double interval_end(const kn_meaning *meaning, const label_index *index, 
 {
     double position = end_position(meaning, index, bytes, n_bytes), start, end;
     if (meaning->reading.type != KN_TYPE_DATE) return position;
-    const bool is_day = !isnan(position) && !is_ordered(meaning) && memchr(bytes, ':', n_bytes) == NULL;
+    const bool is_day = !isnan(position) && !is_ordered(meaning) && kn_text_is_day(&meaning->reading, bytes, n_bytes);
     if (is_day && high) return nextafter(position + 1, position);
     if (!isnan(position)) return position;
     if (!kn_period_read(&start, &end, bytes, n_bytes)) return NAN;

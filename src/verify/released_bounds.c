@@ -183,7 +183,7 @@ static bool read_end(ends *out, const kn_reading *of_cells, words text, bool hig
     const kn_reading of_ends = kn_reading_of_ends(of_cells), *reading = &of_ends;
     if (reading->type == KN_TYPE_DATE) {
         const kn_text_kind kind = kn_text_read(&number, NULL, reading, text.bytes, text.n);
-        past = number + 1;
+        past = kn_text_is_day(reading, text.bytes, text.n) ? number + 1 : nextafter(number, INFINITY);
         if (kind != KN_TEXT_NUMBER && !kn_period_read(&number, &past, text.bytes, text.n)) return false;
         if (!high) out->first = number;
         else out->past = out->without_high ? number : past;

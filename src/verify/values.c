@@ -407,6 +407,14 @@ static bool read_date(double *number, char *canonical, kn_day_order order, const
     return true;
 }
 
+bool kn_text_is_day(const kn_reading *reading, const char *bytes, size_t n_bytes)
+{
+    int64_t days;
+    trim(&bytes, &n_bytes);
+    const char *at = bytes, *end = bytes + n_bytes;
+    return reading->type == KN_TYPE_DATE && read_day(&days, &at, end, reading->day_order) && at == end;
+}
+
 /* Week 1 holds 4 January and starts on a Monday; day 0 was a Thursday. */
 static bool read_week(double *start, double *end, int year, int week)
 {

@@ -50,6 +50,9 @@ bool kn_text_is_missing(const kn_reading *reading, const char *bytes, size_t n_b
 kn_text_kind kn_text_read(double *number, char *canonical, const kn_reading *reading, const char *bytes,
                           size_t n_bytes);
 
+/* A date without a time of day: as the end of an interval it counts whole. */
+bool kn_text_is_day(const kn_reading *reading, const char *bytes, size_t n_bytes);
+
 /* The exact order of two canonical texts of one reading: numbers by size, dates by time. */
 int kn_canonical_compare(const char *a, size_t n_a, const char *b, size_t n_b);
 /* A number of more digits than a double keeps: another one may share its double and still differ. */
