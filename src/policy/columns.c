@@ -322,8 +322,10 @@ static kn_status set_detail(kn_column_choice *choice, const kn_settings *setting
         if (choice->release_values || strcmp(value, "no") == 0) return KN_OK;
         return kn_error_set(err, KN_USAGE, "%s: '%.40s' is neither yes nor no", place, value);
     }
-    if (!kn_param_number(&choice->weight, value) || choice->weight < 0)
-        return kn_error_set(err, KN_USAGE, "%s: '%.40s' is not a number of at least 0", place, value);
+    const bool is_number = kn_param_number(&choice->weight, value); /* of which sums and shares stay numbers */
+    if (!is_number || (choice->weight != 0 && choice->weight < 1e-9) || choice->weight > 1e9)
+        return kn_error_set(err, KN_USAGE, "%s: '%.40s' is neither 0 nor a number from 1e-09 to 1000000000", place,
+                            value);
     return KN_OK;
 }
 
