@@ -332,15 +332,17 @@ static double unit_start(const char *unit, double number)
     return (double)kn_month_start((int)year, month);
 }
 
-/* The cell is a value, or ends on the grid. */
+/* The cell is a value, or ends on the grid: of whole numbers one may hold its upper end. */
 static bool on_grid(const kn_reading *reading, const char *grid, const ends *cell)
 {
     if (cell->kind != ENDS_INTERVAL) return true;
     if (reading->type == KN_TYPE_DATE)
         return (!isfinite(cell->first) || unit_start(grid, cell->first) == cell->first) &&
                (!isfinite(cell->past) || unit_start(grid, cell->past) == cell->past);
+    const bool is_closed = cell->has_high && !cell->without_high;
+    if (is_closed && reading->type != KN_TYPE_INT) return false;
     return (!cell->has_low || on_step(reading, grid, cell->low, 0)) &&
-           (!cell->has_high || on_step(reading, grid, cell->high, cell->without_high ? 0 : 1));
+           (!cell->has_high || on_step(reading, grid, cell->high, is_closed ? 1 : 0));
 }
 
 static int64_t floor_of_quotient(int64_t a, int64_t b) { return a / b - (a % b < 0); }
