@@ -21,6 +21,14 @@ static bool is_word(words text, const char *word)
     return text.n == strlen(word) && memcmp(text.bytes, word, text.n) == 0;
 }
 
+/* Where an interval's two dots stand; those of its ends are escaped: "1." to "60" is written 1\...60. */
+static size_t find_dots(words text)
+{
+    size_t at = 0;
+    while (at + 1 < text.n && (memcmp(text.bytes + at, "..", 2) != 0 || (at > 0 && text.bytes[at - 1] == '\\'))) at++;
+    return at;
+}
+
 /* --- Finding them ------------------------------------------------------------------------------------------------ */
 
 static bool has_column(const kn_verify_request *request, const char *name)
@@ -58,8 +66,8 @@ static uint32_t find_part(const kn_recount *recount, uint32_t column, int part)
     return KN_NONE;
 }
 
-/* Whether intervals of the column hold their upper end: those of decimals on a grid, and of hierarchies that write them
- * so, do not. Under a hierarchy without intervals those between cut points are on a grid, unless it is exact. */
+/* Whether intervals of the column hold their upper end: those of decimals on a grid do not, nor those of a hierarchy
+ * that writes them so. Under one without intervals those between cut points are on a grid, unless it is exact. */
 static bool has_upper_end(const kn_verify_column *column)
 {
     const kn_domain *domain = column->domain;
@@ -67,11 +75,11 @@ static bool has_upper_end(const kn_verify_column *column)
     if (domain == NULL) return false;
     if (domain->kind != KN_DOMAIN_TREE) return kn_domain_grid_name(domain) == NULL;
     for (uint32_t node = domain->tree->n_leaves; node < domain->tree->n_nodes; node++) {
-        size_t n;
-        const char *label = kn_tree_label(domain->tree, node, &n);
-        for (size_t i = 0; i + 2 < n; i++)
-            if (memcmp(label + i, "..<", 3) == 0) return false;
-        if (n > 0 && label[0] == '[') return false;
+        words label;
+        label.bytes = kn_tree_label(domain->tree, node, &label.n);
+        const size_t dots = find_dots(label);
+        if (label.n > 0 && label.bytes[0] == '[') return false;
+        if (dots + 2 < label.n) return label.bytes[dots + 2] != '<'; /* all of them, or the column has no bounds */
     }
     return kn_part_ends_at_values(domain);
 }
@@ -206,14 +214,6 @@ static void close_end(ends *out, const kn_reading *reading)
     const kn_reading of_ends = kn_reading_of_ends(reading);
     kn_text_read(&number, out->high, &of_ends, text, (size_t)n);
     out->most = number;
-}
-
-/* Where an interval's two dots stand; those of its ends are escaped: "1." to "60" is written 1\...60. */
-static size_t find_dots(words text)
-{
-    size_t at = 0;
-    while (at + 1 < text.n && (memcmp(text.bytes + at, "..", 2) != 0 || (at > 0 && text.bytes[at - 1] == '\\'))) at++;
-    return at;
 }
 
 /* An end without the escaped dot that it begins or ends with. */
