@@ -3,8 +3,9 @@
  * A label may be of any node that stands there; equal labels of a chain stand at all its levels, so that a value may,
  * too, where the hierarchy keeps it so high. Bounds say the interval of such a node. Labels that are made from the data
  * are written for the values that are left of a group (recode/narrow_labels.c), so they need be no node's: masks lack
- * as many stars as the longest masked value leaves, fewer than the level has; sets and intervals must not part a group
- * of that level, of which every row has one text. A single value is none of them. */
+ * as many stars as the longest masked value leaves, fewer than the level has, and values that no mask has reached lack
+ * none; sets and intervals must not part a group of that level, of which every row has one text. A single value is none
+ * of them. */
 #include "verify/checks.h"
 
 #include "verify/released_bounds.h"
@@ -76,6 +77,13 @@ static bool is_missing_at_level(const kn_domain *domain, const kn_released_text 
     return text->missing && (domain->missing == KN_NONE || is_high(domain, domain->missing));
 }
 
+/* A value that is so short that the masks of the lowest level have not reached it: it has no star to lack. */
+static bool is_short_value(const kn_domain *domain, const kn_released_text *text)
+{
+    const uint32_t node = kn_tree_find(domain->tree, text->bytes, text->n_bytes);
+    return node < domain->tree->n_leaves && is_high(domain, node);
+}
+
 /* The first text that is no mask of the column, however many stars all of them lack; KN_NONE: there is none. */
 static uint32_t find_low_mask(kn_buffer *scratch, const kn_meaning *meaning)
 {
@@ -85,7 +93,7 @@ static uint32_t find_low_mask(kn_buffer *scratch, const kn_meaning *meaning)
         uint32_t i = 0;
         for (; i < meaning->released_column->n_texts; i++) {
             const kn_released_text *text = &meaning->releaseds[i];
-            if (text->everything || is_missing_at_level(domain, text)) continue;
+            if (text->everything || is_missing_at_level(domain, text) || is_short_value(domain, text)) continue;
             if (!is_high_mask(scratch, domain, text, n_stars)) break;
         }
         if (i == meaning->released_column->n_texts) return KN_NONE;
