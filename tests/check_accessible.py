@@ -36,7 +36,13 @@ document.querySelectorAll('body *').forEach(function (e) {
     unseen.push('cut off: ' + e.textContent.slice(0, 80));
 });
 document.querySelectorAll('caption').forEach(function (caption) {
-  if (caption.getBoundingClientRect().right > window.innerWidth + 1) unseen.push('runs off: ' + caption.textContent);
+  var box = caption.getBoundingClientRect();
+  if (box.right > window.innerWidth + 1) unseen.push('runs off: ' + caption.textContent);
+  if (box.height > 60 && caption.textContent.length < 60 && window.innerWidth > 600) unseen.push('narrow: ' + caption.textContent);
+});
+// What is asked for and guaranteed is read on a phone without moving tables.
+document.querySelectorAll('[aria-labelledby=asked] .scroll, [aria-labelledby=guaranteed] .scroll, main > .scroll').forEach(function (table) {
+  if (table.scrollWidth > table.clientWidth + 1) unseen.push('has to be moved: ' + table.getAttribute('aria-label'));
 });
 // Words of headings are whole, but for those that are longer than a column may be.
 document.querySelectorAll('th').forEach(function (heading) {
@@ -136,6 +142,20 @@ def named(kanon, folder, names, title):
     yield title + " in the codebook", folder / (title + "_book.html")
 
 
+def codebooks(kanon, folder):
+    """Cells that are longer than a column of a phone: intervals of large numbers, sets of words that are joined."""
+    with open(folder / "large.csv", "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["balance", "purpose", "YEARLY_EXPENSES_PAID"])
+        table.writerows([(row * 7919 % 101 - 50) * 10_000_000 - 1, ["radio/television", "furniture/equipment", "car", "repairs"][row % 4],
+                         row % 3] for row in range(200))
+    subprocess.run([kanon, "anonymize", "large.csv", "-k", "5", "--qi", "balance,purpose", "--sensitive", "YEARLY_EXPENSES_PAID",
+                    "--model", "t-closeness:distance=ordered,t=0.4", "--algorithm", "mondrian", "-o", "release.csv", "-q", "--codebook",
+                    "large_book.html", "--report", "large.html"], cwd=folder, check=True, stderr=subprocess.DEVNULL)
+    yield "large numbers in the codebook", folder / "large_book.html"
+    yield "large numbers", folder / "large.html"
+
+
 def survey(kanon, folder):
     """A table of forty questions: what is to be signed does not grow with it."""
     names = [f"question_{number:02}" for number in range(40)]
@@ -197,6 +217,7 @@ def reports(kanon, generate, folder):
         yield name, folder / (name + ".html")
     yield "survey", survey(kanon, folder)
     yield "bank", bank(kanon, folder)
+    yield from codebooks(kanon, folder)
     for count in (3, len(NAMES)):  # short names stand left of their bars
         yield from named(kanon, folder, NAMES[:count], f"{count} names")
 
@@ -330,7 +351,7 @@ def check_print(chromium, made, folder):
         results.append((not problems, f"{title} on {size}", problems))
     # Cells that do not break run off the paper: the check must refuse it.
     wrong = folder / "wrong_print.html"
-    wrong.write_text(dict(made)["wide"].read_text(encoding="utf-8").replace("</style>", "td{white-space:nowrap}</style>"),
+    wrong.write_text(dict(made)["wide"].read_text(encoding="utf-8").replace("</style>", "td{white-space:nowrap}wbr{display:none}</style>"),
                      encoding="utf-8")
     problems = print_problems(chromium, wrong, "A4", folder, None)
     results.append((bool(problems), "cells that run off the paper are refused", problems))
@@ -351,7 +372,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         made = list(reports(kanon, generate, folder))
-        pages = [(f"{title} at {width} pixels", page, width) for title, page in made for width in (1200, 380)]
+        pages = [(f"{title} at {width} pixels", page, width) for title, page in made for width in (1200, 800, 380)]
         pages += [(f"{title} as on A4", on_screen(page, folder), 680) for title, page in made if "book" not in title]
         # A page with grey text on grey and a picture without a name: the check must refuse it.
         wrong = folder / "wrong.html"

@@ -1,6 +1,7 @@
 /* The page for whoever gets the release: see codebook.h. */
 #include "report/codebook.h"
 
+#include "base/characters.h"
 #include "base/param.h"
 #include "base/yaml.h"
 #include "report/html_parts.h"
@@ -147,8 +148,9 @@ static void put_members(page *to, const kn_yaml *members)
         if (n > 0) page_raw(to, ", ");
         if (is_null) page_escaped(to, page_text(to, KN_TEXT_BOOK_MISSING));
         else {
-            page_raw(to, "<code>");
-            page_user(to, member->text != NULL ? member->text : "");
+            const char *shown = member->text != NULL ? member->text : "";
+            page_raw(to, kn_has_right_to_left(shown) ? "<code dir=\"auto\">" : "<code>");
+            page_breaking(to, shown);
             page_raw(to, "</code>");
         }
     }
@@ -220,7 +222,7 @@ static void cell_head(page *to, const char *text)
     enum { MOST_LABEL = 20 };
     page_raw(to, strlen(text) <= MOST_LABEL ? "<tr><th scope=\"row\" class=\"v l\">"
                                             : "<tr><th scope=\"row\" class=\"v\">");
-    page_breaking(to, text, '|');
+    page_breaking(to, text);
     page_raw(to, "</th>");
 }
 
@@ -417,7 +419,7 @@ static kn_status overview(page *to, const kn_codebook *book, const kn_yaml *colu
         const uint64_t n_kept = counts.n_exact + counts.n_missing;
         page_row(to);
         page_th(to, text_of(column, "name"));
-        page_td(to, page_text(to, holds_text(column)));
+        page_td_word(to, page_text(to, holds_text(column)));
         const bool is_part = text_of(column, "part") != NULL;
         page_td_figure(to, is_part ? "" : page_percent(to, (double)n_kept / n).text);
         page_td_figure(to,
@@ -500,10 +502,10 @@ static void promises(page *to, const kn_codebook *book)
         page_row(to);
         page_th(to, book->models[m].name);
         report_promise(&text, to, &book->models[m], protected_column(book, &book->models[m]));
-        page_td(to, text.failed ? "" : text.bytes);
+        page_td_values(to, text.failed ? "" : text.bytes);
         to->out.failed |= text.failed;
         kn_buffer_free(&text);
-        page_td(to, book->models[m].public_params != NULL ? book->models[m].public_params : "");
+        page_td_values(to, book->models[m].public_params != NULL ? book->models[m].public_params : "");
         page_row_end(to);
     }
     page_table_end(to);

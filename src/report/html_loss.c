@@ -49,7 +49,7 @@ static void cell_shown(page *to, const kn_report *report, uint32_t q, const kn_c
     if (n > 0) page_raw(to, is_label ? "<bdi class=\"l\">" : "<bdi>");
     const bool is_cut = n < text.n;
     if (is_cut) text.bytes[n] = '\0';
-    if (n > 0) page_breaking(to, text.bytes, '|');
+    if (n > 0) page_breaking(to, text.bytes);
     if (n > 0) page_raw(to, "</bdi>");
     if (is_cut) page_raw(to, KN_ELLIPSIS);
     if (text.n == 0) page_raw(to, "–");

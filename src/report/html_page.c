@@ -23,14 +23,17 @@ static const char style[] =
     ".verdict{border-left:.4rem solid var(--fill);background:#eef4fa;padding:.75rem 1rem;margin:1rem 0;font-weight:600}"
     ".verdict.broken{border-color:var(--bad);background:#fdeef0;color:var(--bad)}"
     ".scroll{overflow-x:auto;margin:1rem 0}.scroll:focus{outline:2px solid var(--fill);outline-offset:2px}"
-    "table{border-collapse:collapse;font-size:.94rem}caption{text-align:left;font-weight:600;padding:.25rem 0}"
+    "table{border-collapse:collapse;font-size:.94rem}"
+    /* a caption is as wide as it needs, whatever its table is, and stays where the table is moved */
+    "caption{text-align:left;font-weight:600;padding:.25rem 0;overflow-wrap:anywhere;position:sticky;left:0;"
+    "min-width:min(22rem,100vw - 2rem);max-width:min(60rem,100vw - 2rem)}"
     "th,td{text-align:left;vertical-align:top;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--pale)}"
     ".facts th{color:var(--soft);white-space:nowrap}"
     "thead th{border-bottom:2px solid var(--line);color:var(--soft)}tbody th{font-weight:500}"
     ".n{text-align:right;font-variant-numeric:tabular-nums}td:last-child,th:last-child{padding-right:0}"
     /* names and cells may be of any length: they break rather than make a table wider than it has to be */
     ".v{overflow-wrap:anywhere;min-width:6rem}th.v{min-width:9rem}.l,.w,td.n,tbody "
-    "th:not(.v):not(.t){white-space:nowrap}caption{overflow-wrap:anywhere}"
+    "th:not(.v):not(.t){white-space:nowrap}"
     ".v code{background:#f1f3f6;padding:0 .2em;border-radius:.2em}"
     "code{font:.9em/1.4 ui-monospace,'Liberation Mono',monospace;overflow-wrap:anywhere}"
     "figure{margin:1rem 0}svg{display:block;width:100%;max-width:30rem;height:auto}"
@@ -43,7 +46,8 @@ static const char style[] =
     ".sign div{border-bottom:1px solid var(--ink);min-height:3.5rem;color:var(--soft);font-size:.9rem}"
     "footer{margin-top:3rem;padding-bottom:2rem;color:var(--soft);font-size:.9rem}"
     "@media(max-width:36rem){body{font-size:.97rem}nav ol{columns:1}h1{font-size:1.5rem}"
-    ".w,tbody th:not(.v):not(.t){white-space:normal}caption{position:sticky;left:0;max-width:calc(100vw - 2rem)}}"
+    "table{font-size:.83rem}th,td{padding-right:.4rem}.v{min-width:5rem}th.v{min-width:8rem}"
+    ".w,tbody th:not(.v):not(.t){white-space:normal}}"
     /* On paper nothing scrolls: tables are as wide as the page, and words break that are too long for a column. The
      * tables behind the pictures stay on the screen, the pictures hold the same figures. */
     "@media print{html{font-size:9pt}body{font-size:1rem;line-height:1.35}header,main,footer{max-width:none;padding:0}"
@@ -160,23 +164,34 @@ void page_escape(page *to, const char *text, size_t n_bytes)
 
 void page_escaped(page *to, const char *text) { page_escape(to, text, strlen(text)); }
 
-void page_breaking(page *to, const char *text, char behind)
-{
-    while (*text != '\0') {
-        const char *end = strchr(text, behind);
-        const size_t n = end != NULL ? (size_t)(end - text) + 1 : strlen(text);
-        page_escape(to, text, n);
-        text += n;
-        if (*text != '\0') page_raw(to, "<wbr>");
-    }
-}
-
 void page_user(page *to, const char *text)
 {
     const bool isolate = kn_has_right_to_left(text);
     if (isolate) page_raw(to, "<bdi>");
     page_escaped(to, text);
     if (isolate) page_raw(to, "</bdi>");
+}
+
+/* How much of a text stands before the next place where a line may break: behind what joins words, members of a set or
+ * the ends of an interval, but inside no number and before no mark. */
+static size_t up_to_break(const char *text)
+{
+    for (size_t n = 0; text[n] != '\0'; n++) {
+        const char at = text[n], next = text[n + 1];
+        const bool joins = at == '_' || at == '|' || at == '/' || (at == '.' && n > 0 && text[n - 1] == '.') ||
+                           (at == ',' && (next < '0' || next > '9'));
+        if (joins && strchr(" ./,;", next) == NULL) return n + 1; /* strchr finds the end, too */
+    }
+    return strlen(text);
+}
+
+void page_breaking(page *to, const char *text)
+{
+    for (size_t n; *text != '\0'; text += n) {
+        n = up_to_break(text);
+        page_escape(to, text, n);
+        if (text[n] != '\0') page_raw(to, "<wbr>");
+    }
 }
 
 static void say_text(page *to, kn_text text, const char *a, const char *b, const char *c, bool is_attribute)
@@ -274,16 +289,17 @@ static void cell(page *to, const char *open, const char *text, const char *close
     page_raw(to, close);
 }
 
-/* A name of any length behind the opening tag of a cell: it breaks behind what joins words, before it breaks anywhere.
- */
-static void name_cell(page *to, const char *open, const char *text)
+/* Text of any length: it breaks where it may, before it breaks anywhere. */
+static void long_cell(page *to, const char *open, const char *text, const char *close)
 {
     page_raw(to, open);
-    page_breaking(to, text, '_');
-    page_raw(to, "</th>");
+    page_breaking(to, text);
+    page_raw(to, close);
 }
 
-enum { MOST_UNBROKEN = 20 }; /* a longer word breaks rather than fill a screen, a shorter text stays on its line */
+/* A longer word breaks rather than fill a screen, a shorter text stays on its line; on a phone one that is no longer.
+ */
+enum { MOST_UNBROKEN = 20, MOST_ON_PHONE = 12 };
 
 static size_t longest_word(const char *text)
 {
@@ -298,16 +314,16 @@ static size_t longest_word(const char *text)
 
 void page_th(page *to, const char *text)
 {
-    if (longest_word(text) > MOST_UNBROKEN) name_cell(to, "<th scope=\"row\" class=\"v\">", text);
-    else if (strlen(text) > MOST_UNBROKEN) cell(to, "<th scope=\"row\" class=\"t\">", text, "</th>");
-    else cell(to, "<th scope=\"row\">", text, "</th>");
+    if (longest_word(text) > MOST_UNBROKEN) long_cell(to, "<th scope=\"row\" class=\"v\">", text, "</th>");
+    else if (strlen(text) > MOST_UNBROKEN) long_cell(to, "<th scope=\"row\" class=\"t\">", text, "</th>");
+    else (strlen(text) > MOST_ON_PHONE ? long_cell : cell)(to, "<th scope=\"row\">", text, "</th>");
 }
 
-void page_th_column(page *to, const char *name) { name_cell(to, "<th scope=\"col\" class=\"v\">", name); }
+void page_th_column(page *to, const char *name) { long_cell(to, "<th scope=\"col\" class=\"v\">", name, "</th>"); }
 
 void page_td(page *to, const char *text) { cell(to, "<td>", text, "</td>"); }
 void page_td_word(page *to, const char *text) { cell(to, "<td class=\"w\">", text, "</td>"); }
-void page_td_values(page *to, const char *text) { cell(to, "<td class=\"v\">", text, "</td>"); }
+void page_td_values(page *to, const char *text) { long_cell(to, "<td class=\"v\">", text, "</td>"); }
 void page_td_figure(page *to, const char *text) { cell(to, "<td class=\"n\">", text, "</td>"); }
 
 void page_td_english(page *to, const char *text)

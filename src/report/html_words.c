@@ -139,7 +139,7 @@ void part_settings(page *to, const kn_report *report)
             page_row(to);
             page_th(to, setting->option);
             page_raw(to, "<td><code>");
-            page_breaking(to, setting->value, ',');
+            page_breaking(to, setting->value);
             if (setting->params != NULL && *setting->params != '\0') {
                 page_raw(to, ":");
                 page_escaped(to, setting->params);

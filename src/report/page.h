@@ -31,10 +31,10 @@ void page_decimal_sign(const page *to, char *number); /* 0.5 or 0,5 */
 void page_raw(page *to, const char *html);
 void page_escape(page *to, const char *text, size_t n_bytes);
 void page_escaped(page *to, const char *text);
-/* A list in which lines may break behind a character. */
-void page_breaking(page *to, const char *text, char behind);
 /* Words of the user inside other text: isolated where they run from right to left. */
 void page_user(page *to, const char *text);
+/* Text of any length: lines may break behind what joins words, members of a set and the ends of an interval. */
+void page_breaking(page *to, const char *text);
 /* A text of the language with up to three arguments (NULL: fewer), escaped, inside an element. */
 void page_say(page *to, const char *element, kn_text text, const char *a, const char *b, const char *c);
 
@@ -53,7 +53,7 @@ void page_th_column(page *to, const char *name); /* a column of the user as a he
 void page_th(page *to, const char *text);        /* heading of a row */
 void page_td(page *to, const char *text);        /* text */
 void page_td_word(page *to, const char *text);   /* on one line */
-void page_td_values(page *to, const char *text); /* with released values, which may break anywhere on paper */
+void page_td_values(page *to, const char *text); /* of any length: breaks where it may, before it breaks anywhere */
 void page_td_figure(page *to, const char *text); /* a figure, aligned right */
 /* What is only there in English, such as an error: marked as such in other languages. */
 void page_td_english(page *to, const char *text);
