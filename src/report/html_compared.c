@@ -23,7 +23,7 @@ enum {
     N_CATEGORIES,
     NOWHERE = 255,
     MOST_COLUMNS = 12,
-    LABEL_BYTES = 48
+    LABEL_BYTES = 80
 };
 
 #define MOST_OTHERS 0.75 /* of the persons */
@@ -193,7 +193,7 @@ done:
 
 static void label_of(char label[LABEL_BYTES], const series *all, uint32_t value)
 {
-    enum { SHOWN = 24 };
+    enum { SHOWN = LABEL_BYTES - sizeof KN_ELLIPSIS }; /* as much as a picture has room for */
     size_t n = 0;
     const char *bytes = value != all->missing ? kn_column_bytes(all->column, all->spelling[value], &n) : "";
     const size_t shown = kn_text_cut(bytes, n, SHOWN);
@@ -582,6 +582,8 @@ kn_status part_compared(page *to, const kn_report *report, kn_error *err)
     axis about = {0};
     page_section(to, "compared", KN_TEXT_COMPARED);
     page_say(to, "p", KN_TEXT_COMPARED_TEXT, page_count(to, least).text, NULL, NULL);
+    if (n < tuples->n_qis)
+        page_say(to, "p", KN_TEXT_COMPARED_FIRST, page_count(to, tuples->n_qis).text, page_count(to, n).text, NULL);
     KN_NEW(columns, n + (size_t)1);
     for (uint32_t q = 0; q < n; q++) KN_TRY(series_make(&columns[q], report, tuples->domains[q]->column, q, err));
     means_table(to, report, columns, n, least);

@@ -86,6 +86,7 @@
         "mindestens %s Personen, in Kreuztabellen jede Zelle; kleinere sind zusammengefasst, und Mittelwerte sind auf "
         "Schritte gerundet, um die so viele Personen zusammen sie verschieben können. Übernommene Spalten sind nicht "
         "aufgeführt: Sie sind unverändert.",
+    [KN_TEXT_COMPARED_FIRST] = "Von %s Quasi-Identifikatoren sind die ersten %s gezeigt.",
     [KN_TEXT_COMPARED_MEANS] = "Mittelwerte vorher und nachher; bei Datumsangaben das Jahr",
     [KN_TEXT_COMPARED_PICTURE] = "Verteilung vorher und nachher",
     [KN_TEXT_COMPARED_DESC] = "Zwei Balken je Kategorie: der Anteil der Zeilen in der Tabelle und in der Freigabe.",

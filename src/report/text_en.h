@@ -81,6 +81,7 @@
         "table, "
         "in crosstabs every cell has; smaller ones are merged, and means are rounded to steps that so many persons "
         "together can move them by. Copied columns are not listed: they are unchanged.",
+    [KN_TEXT_COMPARED_FIRST] = "Of %s quasi-identifiers the first %s are shown.",
     [KN_TEXT_COMPARED_MEANS] = "Means before and after; of dates the year",
     [KN_TEXT_COMPARED_PICTURE] = "Distribution before and after",
     [KN_TEXT_COMPARED_DESC] = "Two bars for each category: the share of rows in the table, and in the release.",
