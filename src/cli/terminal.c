@@ -90,7 +90,8 @@ typedef struct label {
     const char *colour; /* of its words */
 } label;
 
-/* "  label         text", and the states of checks: what holds and what was not made must not look alike. */
+/* "  label         text", a label too long for that on a line of its own, and the states of checks: what holds and what
+ * was not made must not look alike. */
 static label label_of(const char *line, size_t n)
 {
     static const struct {
@@ -104,29 +105,41 @@ static label label_of(const char *line, size_t n)
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
         if (strncmp(line, states[i].word, strlen(states[i].word)) == 0)
             return (label){strlen(states[i].word), states[i].colour};
-    if (n <= TEXT_AT || strncmp(line, "  ", 2) != 0 || line[TEXT_AT - 1] != ' ') return (label){0, ""};
-    if (line[2] == ' ') return (label){strspn(line, " ") >= TEXT_AT ? TEXT_AT : 0, ""};
-    return (label){(unsigned char)line[2] >= 'a' ? TEXT_AT : 0, "\033[36m"};
+    const size_t n_blanks = strspn(line, " ");
+    const bool is_alone =
+        line[n] == '\n' && n <= strcspn(line + n_blanks, " ") + n_blanks && strspn(line + n + 1, " ") == TEXT_AT;
+    if (n_blanks == 2 && is_alone) return (label){n, "\033[36m"};
+    if (n <= TEXT_AT || n_blanks < 2 || line[TEXT_AT - 1] != ' ') return (label){0, ""};
+    if (n_blanks > 2) return (label){n_blanks >= TEXT_AT ? TEXT_AT : 0, ""};
+    return (label){TEXT_AT, "\033[36m"};
+}
+
+/* At the margin, above what is indented or a line that is left empty, and not the last row of a table. */
+static bool is_heading(const char *line, size_t n, bool is_below_row)
+{
+    return n > 0 && !is_below_row && line[0] != ' ' && line[n] == '\n' && (line[n + 1] == ' ' || line[n + 1] == '\n');
 }
 
 enum { LINE_INDENT = 4 }; /* further than the line begins goes on what does not fit into it */
 
 void cli_print_text(FILE *to, const char *text, bool color, unsigned width)
 {
-    for (bool first = true; *text != '\0'; first = false) {
+    for (bool is_below_row = false; *text != '\0';) {
         size_t n = strcspn(text, "\n"), words = 0;
-        label mark = first ? (label){0, ""} : label_of(text, n);
+        const bool is_bold = color && is_heading(text, n, is_below_row);
+        is_below_row = n > 0 && text[0] != ' ';
+        label mark = label_of(text, n);
         for (size_t i = 0; i < mark.n; i++)
             if (text[i] != ' ') words = i + 1;
         bool coloured = color && words > 0 && mark.colour[0] != '\0';
         unsigned indent = (unsigned)(mark.n > 0 ? mark.n : strspn(text, " ") + LINE_INDENT);
-        if (color && first) fputs("\033[1m", to);
+        if (is_bold) fputs("\033[1m", to);
         if (coloured) fputs(mark.colour, to);
         cli_print_clean(to, text, words);
         if (coloured) fputs("\033[0m", to);
         cli_print_clean(to, text + words, mark.n - words);
         cli_print_wrapped(to, text + mark.n, n - mark.n, width, (unsigned)mark.n, indent);
-        if (color && first) fputs("\033[0m", to);
+        if (is_bold) fputs("\033[0m", to);
         text += n;
         if (*text == '\n') fputc(*text++, to);
     }
