@@ -361,6 +361,14 @@ static void a_padded_text_fills_its_columns(void **state)
         kn_buffer_free(&text);
     }
     assert_int_equal(kn_text_columns("年齢, größe"), 11);
+    /* as terminals show them: marks above and below letters take no column, signs of two take two */
+    assert_int_equal(kn_text_columns("السِّنّ"), 4);
+    assert_int_equal(kn_text_columns("עִבְרִית"), 5);
+    assert_int_equal(kn_text_columns("हिन्दी"), 5);
+    assert_int_equal(kn_text_columns("ไทยที่"), 4);
+    assert_int_equal(kn_text_columns("✅⭐ ok"), 7);
+    assert_int_equal(kn_text_columns("한글"), 4);
+    assert_int_equal(kn_text_columns("\xE1\x84\x92\xE1\x85\xA1\xE1\x86\xAB"), 2);
 }
 
 static void a_text_is_cut_between_characters(void **state)

@@ -1,6 +1,7 @@
 /* Text that grows. */
 #include "base/buffer.h"
 
+#include "base/character_columns.h"
 #include "base/characters.h"
 
 #include <stdarg.h>
@@ -74,17 +75,18 @@ void kn_buffer_cut(kn_buffer *buffer, const char *text, size_t most_bytes)
     if (n < n_bytes) kn_buffer_text(buffer, KN_ELLIPSIS);
 }
 
+static bool is_among(uint32_t character, const kn_character_range *ranges, size_t n)
+{
+    size_t i = 0;
+    while (i < n && ranges[i].last < character) i++;
+    return i < n && ranges[i].first <= character;
+}
+
 static unsigned columns_of(uint32_t character)
 {
-    static const struct {
-        uint32_t first, last;
-        unsigned n_columns;
-    } ranges[] = {{0x300, 0x36F, 0},   {0x1100, 0x115F, 2}, {0x200B, 0x200F, 0},   {0x2E80, 0xA4CF, 2},
-                  {0xAC00, 0xD7A3, 2}, {0xF900, 0xFAFF, 2}, {0xFE00, 0xFE0F, 0},   {0xFE30, 0xFE6F, 2},
-                  {0xFF00, 0xFF60, 2}, {0xFFE0, 0xFFE6, 2}, {0x1F300, 0x1FAFF, 2}, {0x20000, 0x3FFFD, 2}};
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (character >= ranges[i].first && character <= ranges[i].last) return ranges[i].n_columns;
-    return 1;
+    if (character < kn_marks[0].first) return 1;
+    if (is_among(character, kn_marks, sizeof kn_marks / sizeof *kn_marks)) return 0;
+    return is_among(character, kn_wide_characters, sizeof kn_wide_characters / sizeof *kn_wide_characters) ? 2 : 1;
 }
 
 unsigned kn_text_columns(const char *text)
