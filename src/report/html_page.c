@@ -108,7 +108,7 @@ words page_number(const page *to, double x)
 words page_value(const page *to, double x)
 {
     words result;
-    snprintf(result.text, sizeof result.text, "%.12g", x);
+    snprintf(result.text, sizeof result.text, "%.12g", x + 0.0); /* which makes 0 of -0 */
     page_decimal_sign(to, result.text);
     return result;
 }
