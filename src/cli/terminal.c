@@ -145,34 +145,37 @@ void cli_print_text(FILE *to, const char *text, bool color, unsigned width)
     }
 }
 
-static void print_seconds(double seconds)
+static void append_seconds(char *line, size_t size, double seconds)
 {
-    if (seconds < 100) fprintf(stderr, "%.0f s", seconds);
-    else if (seconds < 6000) fprintf(stderr, "%.0f min", seconds / 60);
-    else fprintf(stderr, "%.1f h", seconds / 3600);
+    const size_t n = strlen(line);
+    if (seconds < 100) snprintf(line + n, size - n, "%.0f s", seconds);
+    else if (seconds < 6000) snprintf(line + n, size - n, "%.0f min", seconds / 60);
+    else snprintf(line + n, size - n, "%.1f h", seconds / 3600);
 }
 
+/* Written at once: a line that comes in pieces flickers. */
 int cli_show_progress(void *user, const char *stage, double fraction)
 {
-    enum { CERTAIN_AFTER = 3, HINT_AFTER = 5 };
+    enum { CERTAIN_AFTER = 3, HINT_AFTER = 5, LINE_BYTES = 160 };
     cli_progress *progress = user;
+    char line[LINE_BYTES], share[16] = "";
     double now = cli_seconds(), seconds = now - progress->began;
     if (progress->stage != stage) {
         progress->stage = stage;
         progress->stage_began = now;
     }
     if (seconds < 1) return 0;
-    fprintf(stderr, "\r\033[K%s ", stage);
-    if (fraction >= 0) fprintf(stderr, "%3.0f %%", 100 * fraction);
-    fputs("  ", stderr);
-    print_seconds(seconds);
+    if (fraction >= 0) snprintf(share, sizeof share, "%3.0f %%", 100 * fraction);
+    snprintf(line, sizeof line, "\r\033[K%.40s %s  ", stage, share);
+    append_seconds(line, sizeof line, seconds);
     double in_stage = now - progress->stage_began;
     if (fraction > 0.01 && in_stage > CERTAIN_AFTER) {
-        fputs(", about ", stderr);
-        print_seconds(in_stage * (1 - fraction) / fraction);
-        fputs(" left", stderr);
+        strcat(line, ", about ");
+        append_seconds(line, sizeof line, in_stage * (1 - fraction) / fraction);
+        strcat(line, " left");
     }
-    if (in_stage > HINT_AFTER && strcmp(stage, "search") == 0) fputs("; Ctrl-C keeps the best so far", stderr);
+    if (in_stage > HINT_AFTER && strcmp(stage, "search") == 0) strcat(line, "; Ctrl-C keeps the best so far");
+    fputs(line, stderr);
     fflush(stderr);
     progress->shown = true;
     return 0;
