@@ -20,8 +20,7 @@ void kn_compare_frontier(kn_compare *compare)
             if (other->refusal != NULL || !isfinite(other->loss)) continue;
             bool no_worse = other->loss <= row->loss && other->average_risk <= row->average_risk;
             bool better = other->loss < row->loss || other->average_risk < row->average_risk;
-            /* of equal ones the first */
-            row->on_frontier = !(no_worse && (better || j < i));
+            row->on_frontier = !(no_worse && better); /* equal ones all are */
         }
     }
 }

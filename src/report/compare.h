@@ -13,7 +13,7 @@ typedef struct kn_compare_row {
     uint64_t k;
     double loss, average_risk, highest_risk, seconds;
     uint64_t n_classes, n_suppressed;
-    bool on_frontier; /* no other row is better in both loss and average risk */
+    bool on_frontier; /* no other row is better in loss or average risk and as good in the other */
     char *refusal;    /* why there is no release; NULL: there is one */
 } kn_compare_row;
 
