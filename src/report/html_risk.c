@@ -341,13 +341,14 @@ static void risk_verdict(page *to, const kn_report *report)
     const kn_risk_sizes *sizes = &report->before;
     words n = page_count(to, sizes->n_persons), wanted = page_count(to, kn_risk_smallest_accepted(report->threshold));
     page_section(to, "short", KN_TEXT_SHORT);
+    if (sizes->n_persons == 0) page_say(to, "p class=\"verdict broken\"", KN_TEXT_RISK_NOBODY, NULL, NULL, NULL);
     if (sizes->n_unique > 0)
         page_say(to, "p class=\"verdict broken\"", KN_TEXT_RISK_SINGLED, page_count(to, sizes->n_unique).text, n.text,
                  NULL);
     if (sizes->n_above > 0)
         page_say(to, "p class=\"verdict broken\"", KN_TEXT_RISK_SMALL, page_count(to, sizes->n_above).text, n.text,
                  wanted.text);
-    else
+    else if (sizes->n_persons > 0)
         page_say(to, "p class=\"verdict\"", KN_TEXT_RISK_HIDDEN, page_count(to, sizes->smallest).text, wanted.text,
                  NULL);
     part_origin(to, &report->origin, NULL, NULL);

@@ -225,6 +225,7 @@
         "%s von %s [Person|Personen]: Zu wenige andere haben dieselben Quasi-Identifikatoren, die Klasse "
         "hat weniger als %s Personen.",
     [KN_TEXT_RISK_HIDDEN] = "Jede Person steht in einer Klasse von mindestens %s; verlangt waren %s.",
+    [KN_TEXT_RISK_NOBODY] = "Niemand steht in der Tabelle: Die Zahlen unten sagen nichts.",
     [KN_TEXT_PROSECUTOR_HIGHEST] = "Ankläger, höchstes", [KN_TEXT_PROSECUTOR_AVERAGE] = "Ankläger, Durchschnitt",
     [KN_TEXT_PROSECUTOR_LOWEST] = "Ankläger, niedrigstes", [KN_TEXT_JOURNALIST_HIGHEST] = "Journalist, höchstes",
     [KN_TEXT_JOURNALIST_AVERAGE] = "Journalist, Durchschnitt", [KN_TEXT_JOURNALIST_LOWEST] = "Journalist, niedrigstes",

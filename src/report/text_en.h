@@ -208,6 +208,7 @@
         "%s of %s [person|persons]: too few others have the same quasi-identifiers, the class has fewer "
         "than %s persons.",
     [KN_TEXT_RISK_HIDDEN] = "Every person stands in a class of at least %s; %s was asked for.",
+    [KN_TEXT_RISK_NOBODY] = "Nobody is in the table: the figures below say nothing.",
     [KN_TEXT_PROSECUTOR_HIGHEST] = "Prosecutor, highest", [KN_TEXT_PROSECUTOR_AVERAGE] = "Prosecutor, average",
     [KN_TEXT_PROSECUTOR_LOWEST] = "Prosecutor, lowest", [KN_TEXT_JOURNALIST_HIGHEST] = "Journalist, highest",
     [KN_TEXT_JOURNALIST_AVERAGE] = "Journalist, average", [KN_TEXT_JOURNALIST_LOWEST] = "Journalist, lowest",
