@@ -190,6 +190,7 @@ static bool holds_name(const char *header_line, const char *name)
 static kn_status unknown_column(const header *head, const kn_setting *setting, const char *name, size_t n_bytes,
                                 kn_error *err)
 {
+    enum { MOST_LISTED_BYTES = 600 };
     kn_status status = KN_OK;
     kn_buffer list = {0};
     char place[KN_SHOWN_BYTES], shown[KN_SHOWN_BYTES], *whole = kn_string_copy(name, n_bytes, err);
@@ -198,9 +199,11 @@ static kn_status unknown_column(const header *head, const kn_setting *setting, c
         KN_TRY(note_missing(head, setting, whole, err));
         goto done;
     }
-    for (uint32_t i = 0; i < head->n && list.n < 600; i++)
-        kn_buffer_printf(&list, "%s%s", i != 0 ? ", " : "",
-                         kn_settings_column_shown(shown, head->settings, head->names[i], i));
+    uint32_t n_listed = 0;
+    for (; n_listed < head->n && list.n < MOST_LISTED_BYTES; n_listed++)
+        kn_buffer_printf(&list, "%s%s", n_listed != 0 ? ", " : "",
+                         kn_settings_column_shown(shown, head->settings, head->names[n_listed], n_listed));
+    if (n_listed < head->n) kn_buffer_printf(&list, " and %u more", head->n - n_listed);
     const uint32_t meant = meant_column(head, whole);
     kn_buffer hint = {0};
     if (head->n == 1 && holds_name(head->names[0], whole))
