@@ -446,7 +446,8 @@ static kn_status column_section(page *to, const kn_codebook *book, const kn_yaml
     kn_buffer_printf(&to->out, "<section aria-labelledby=\"c%u\">\n<h3 id=\"c%u\">", number, number);
     page_escaped(to, about->name);
     page_raw(to, "</h3>\n");
-    page_say(to, "p", q != KN_NONE ? KN_TEXT_BOOK_IS_QUASI : KN_TEXT_BOOK_IS_COPIED, NULL, NULL, NULL);
+    const bool is_changed = counts.n_exact + counts.n_missing < counts.n_rows;
+    page_say(to, "p", is_changed ? KN_TEXT_BOOK_IS_QUASI : KN_TEXT_BOOK_IS_COPIED, NULL, NULL, NULL);
     settings_text(to, column);
     if (q != KN_NONE) KN_TRY(labels_table(to, column, &counts, err));
     else values_table(to, column, about, &counts);
