@@ -238,6 +238,7 @@ static void column_sets(page *to, const kn_report *report)
     size_t n = kn_column_risk_top(top, RISKIEST, report->sets, report->sets->max_size);
     page_say(to, "p", KN_TEXT_SETS_TEXT, page_count(to, report->sets->max_size).text,
              page_count(to, report->sets->n_with_minimal).text, NULL);
+    if (n == 0) return;
     page_table(to, KN_TEXT_SETS_CAPTION, NULL, NULL);
     page_head(to, headings, 3, 1);
     for (size_t i = 0; i < n; i++) {
