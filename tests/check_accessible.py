@@ -58,6 +58,15 @@ document.querySelectorAll('th').forEach(function (heading) {
     }
   }
 });
+// A figure and the label behind it are not taken for one.
+document.querySelectorAll('td.n + td:not(.n)').forEach(function (behind) {
+  var ends = [behind.previousElementSibling, behind].map(function (cell) {
+    var range = document.createRange();
+    range.selectNodeContents(cell);
+    return range.getBoundingClientRect();
+  });
+  if (ends[0].width > 0 && ends[1].width > 0 && ends[1].left - ends[0].right < 12) unseen.push('joined: ' + behind.parentNode.textContent);
+});
 document.querySelectorAll('svg').forEach(function (svg) {
   var frame = svg.getBoundingClientRect(), seen = [];
   svg.querySelectorAll('text').forEach(function (text) {

@@ -31,6 +31,7 @@ static const char style[] =
     ".facts th{color:var(--soft);white-space:nowrap}"
     "thead th{border-bottom:2px solid var(--line);color:var(--soft)}tbody th{font-weight:500}"
     ".n{text-align:right;font-variant-numeric:tabular-nums}td:last-child,th:last-child{padding-right:0}"
+    ".n+:not(.n){padding-left:.75rem}" /* a figure and a label behind it are two */
     /* names and cells may be of any length: they break rather than make a table wider than it has to be */
     ".v{overflow-wrap:anywhere;min-width:6rem}th.v{min-width:9rem}.l,.w,td.n,tbody "
     "th:not(.v):not(.t){white-space:nowrap}"
@@ -47,6 +48,7 @@ static const char style[] =
     "footer{margin-top:3rem;padding-bottom:2rem;color:var(--soft);font-size:.9rem}"
     "@media(max-width:36rem){body{font-size:.97rem}nav ol{columns:1}h1{font-size:1.5rem}"
     "table{font-size:.83rem}th,td{padding-right:.4rem}.v{min-width:5rem}th.v{min-width:8rem}"
+    ".n+:not(.n){padding-left:.4rem}"
     ".w,tbody th:not(.v):not(.t){white-space:normal}}"
     /* On paper nothing scrolls: tables are as wide as the page, and words break that are too long for a column. The
      * tables behind the pictures stay on the screen, the pictures hold the same figures. */
@@ -57,8 +59,8 @@ static const char style[] =
     "h2,h3,caption,thead{break-after:avoid}tr,figure,.verdict,.whole,[aria-labelledby=sign]{break-inside:avoid}"
     "[aria-labelledby=sign]{break-before:avoid}"
     ".appendix{break-before:page}.scroll{overflow:visible;margin:.5rem 0}table{width:100%}"
-    "th,td{overflow-wrap:break-word;padding:.12rem .5rem .12rem "
-    "0}.v{min-width:0}th.v{min-width:7rem}.l{white-space:normal}svg{max-width:24rem}figure{margin:.5rem 0}"
+    "th,td{overflow-wrap:break-word;padding-top:.12rem;padding-bottom:.12rem;padding-right:.5rem}.v{min-width:0}th.v{"
+    "min-width:7rem}.l{white-space:normal}svg{max-width:24rem}figure{margin:.5rem 0}"
     ".sign{gap:.5rem 2rem;margin-top:.5rem}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}"
     "footer{margin-top:.5rem;padding:0;break-before:avoid}@page{margin:15mm}}";
 
