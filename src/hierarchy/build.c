@@ -10,6 +10,7 @@
 #include "hierarchy/builders.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,35 @@ kn_status kn_build_note_lacking(const kn_build *build, const uint32_t *found, co
     lacking->advice = advice;
 done:
     return status;
+}
+
+uint32_t kn_build_first_unlike(const kn_build *build, bool (*is_like)(const char *bytes, size_t n_bytes))
+{
+    const kn_column *column = build->column;
+    uint32_t first = KN_NONE;
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        size_t n;
+        const char *bytes = kn_column_bytes(column, s, &n);
+        if (kn_column_value(column, s) >= build->n_present || is_like(bytes, n)) continue;
+        if (first == KN_NONE || column->first_line[s] < column->first_line[first]) first = s;
+    }
+    return first;
+}
+
+kn_status kn_build_refuse_value(const kn_build *build, uint32_t spelling, kn_error *err, const char *format, ...)
+{
+    const kn_column *column = build->column;
+    const unsigned long long line = column->first_line[spelling];
+    char shown[KN_SHOWN_BYTES], why[sizeof err->message];
+    size_t n;
+    const char *bytes = kn_column_bytes(column, spelling, &n);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = build->data_name, .line = line, .column = column->name),
+                           "%s, line %llu, column %s: %s %s", build->data_name, line, column->name,
+                           kn_value_shown(shown, bytes, n, build->request->redact), why);
 }
 
 kn_status kn_build_label(kn_build *build, const char *bytes, size_t n_bytes, kn_error *err)

@@ -205,6 +205,11 @@ uint32_t kn_build_first_missing(char more[64], const kn_build *build, const uint
 /* All of them, where the request asks for them. */
 kn_status kn_build_note_lacking(const kn_build *build, const uint32_t *found, const char *in, const char *advice,
                                 kn_error *err);
+/* The spelling that stands first in the data among those that are not like that; KN_NONE: all values are. */
+uint32_t kn_build_first_unlike(const kn_build *build, bool (*is_like)(const char *bytes, size_t n_bytes));
+/* KN_INPUT because of a spelling: its place, itself, and what is the matter with it. */
+kn_status kn_build_refuse_value(const kn_build *build, uint32_t spelling, kn_error *err, const char *format, ...)
+    KN_PRINTF(4, 5);
 
 /* `{a|b}`, or `a..b` of two members, escaped as kn_cell_text says and equal to no value of a text column. A member m is
  * spelled spelling_of[m]. */

@@ -125,31 +125,23 @@ done:
     return status;
 }
 
+static bool is_date(const char *bytes, size_t n_bytes)
+{
+    return kn_date_forms(bytes, n_bytes, KN_DATE_ANY & ~(unsigned)KN_DATE_COMPACT) != 0;
+}
+
 /* The first line whose value is no date, to say why the column is none. */
 static kn_status not_dates(const kn_build *build, kn_error *err)
 {
     const kn_column *column = build->column;
-    uint32_t first = KN_NONE;
-    const unsigned any = KN_DATE_ANY & ~(unsigned)KN_DATE_COMPACT;
-    for (uint32_t s = 0; column->type == KN_TYPE_TEXT && s < column->n_spellings; s++) {
-        size_t n;
-        const char *bytes = kn_column_bytes(column, s, &n);
-        if (kn_column_value(column, s) >= build->n_present || kn_date_forms(bytes, n, any) != 0) continue;
-        if (first == KN_NONE || column->first_line[s] < column->first_line[first]) first = s;
-    }
+    const uint32_t first = column->type == KN_TYPE_TEXT ? kn_build_first_unlike(build, is_date) : KN_NONE;
     if (first == KN_NONE)
         return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "hierarchy", .column = build->column->name),
                                "column %s: %s needs dates, but the column's type is %s; declare its type date",
                                column->name, build->paths.name, kn_type_name(column->type));
-    char shown[KN_SHOWN_BYTES];
-    size_t n;
-    const char *bytes = kn_column_bytes(column, first, &n);
-    return kn_error_set_at(
-        err, KN_INPUT, KN_PLACE(.file = build->data_name, .line = column->first_line[first], .column = column->name),
-        "%s, line %llu, column %s: %s is no date, but %s needs dates; correct the data, or name "
-        "such values with --null",
-        build->data_name, (unsigned long long)column->first_line[first], column->name,
-        kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name);
+    return kn_build_refuse_value(build, first, err,
+                                 "is no date, but %s needs dates; correct the data, or name such values with --null",
+                                 build->paths.name);
 }
 
 kn_status kn_build_date(kn_build *build, const char *arguments, kn_error *err)

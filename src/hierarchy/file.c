@@ -486,24 +486,20 @@ static bool matches_trimmed(const kn_build *build, const bool *is_leaf, const ch
 static kn_status report_missing(const kn_build *build, const bool *is_leaf, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_column *column = build->column;
-    char shown[KN_SHOWN_BYTES], more[64], in[KN_FILE_BYTES];
+    char more[64], in[KN_FILE_BYTES];
     uint32_t first = kn_build_first_missing(more, build, build->label_of_value);
     if (first == KN_NONE) return KN_OK;
     size_t n;
-    const char *bytes = kn_column_bytes(column, first, &n);
+    const char *bytes = kn_column_bytes(build->column, first, &n);
     const bool is_trimmed = matches_trimmed(build, is_leaf, bytes, n);
     snprintf(in, sizeof in, "the hierarchy %s", build->paths.name);
     KN_TRY(kn_build_note_lacking(build, build->label_of_value, in,
                                  is_trimmed ? "without the blanks around it the first is: use --trim"
                                             : "add a line for each value there, or correct the data",
                                  err));
-    KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = build->data_name, .line = column->first_line[first], .column = column->name),
-               "%s, line %llu, column %s: %s is not in the hierarchy %s%s; %s", build->data_name,
-               (unsigned long long)column->first_line[first], column->name,
-               kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name, more,
-               is_trimmed ? "without the blanks around it, it is: use --trim"
-                          : "add a line for it there, or correct the data");
+    status = kn_build_refuse_value(build, first, err, "is not in %s%s; %s", in, more,
+                                   is_trimmed ? "without the blanks around it, it is: use --trim"
+                                              : "add a line for it there, or correct the data");
 done:
     return status;
 }

@@ -137,17 +137,9 @@ static kn_status check_range(const kn_build *build, const kn_widths *widths, kn_
 {
     for (uint32_t value = 0; value < build->n_present; value++) {
         if (kn_widths_fit(widths, build->column->number[value])) continue;
-        char shown[KN_SHOWN_BYTES];
-        size_t n;
-        uint32_t spelling = build->main_spelling[value];
-        const char *bytes = kn_column_bytes(build->column, spelling, &n);
-        return kn_error_set_at(err, KN_INPUT,
-                               KN_PLACE(.file = build->data_name, .line = build->column->first_line[spelling],
-                                        .column = build->column->name),
-                               "%s, line %llu, column %s: %s is too large for %s; numbers must stay below %g",
-                               build->data_name, (unsigned long long)build->column->first_line[spelling],
-                               build->column->name, kn_value_shown(shown, bytes, n, build->request->redact),
-                               build->paths.name, MAX_UNITS / (double)power_of_ten(widths->scale));
+        return kn_build_refuse_value(build, build->main_spelling[value], err,
+                                     "is too large for %s; numbers must stay below %g", build->paths.name,
+                                     MAX_UNITS / (double)power_of_ten(widths->scale));
     }
     return KN_OK;
 }
@@ -219,38 +211,30 @@ done:
     return status;
 }
 
+static bool is_number(const char *bytes, size_t n_bytes)
+{
+    kn_decimal decimal;
+    return kn_decimal_parse(&decimal, bytes, n_bytes, true) != KN_NUMBER_NONE;
+}
+
 /* The first line whose value is no number, to say why the column is text. */
 static kn_status not_numbers(const kn_build *build, kn_error *err)
 {
     const kn_column *column = build->column;
-    uint32_t first = KN_NONE;
     if (column->type == KN_TYPE_DATE)
         return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "hierarchy", .column = build->column->name),
                                "column %s: %s needs numbers, but the column holds dates; use "
                                "date(month,quarter,year)",
                                column->name, build->paths.name);
-    for (uint32_t s = 0; s < column->n_spellings; s++) {
-        size_t n;
-        kn_decimal decimal;
-        const char *bytes = kn_column_bytes(column, s, &n);
-        if (kn_column_value(column, s) >= build->n_present) continue;
-        if (kn_decimal_parse(&decimal, bytes, n, true) != KN_NUMBER_NONE) continue;
-        if (first == KN_NONE || column->first_line[s] < column->first_line[first]) first = s;
-    }
+    const uint32_t first = kn_build_first_unlike(build, is_number);
     if (first == KN_NONE)
         return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "hierarchy", .column = build->column->name),
                                "column %s: %s needs numbers, but the column is text; declare its type int or "
                                "decimal",
                                column->name, build->paths.name);
-    char shown[KN_SHOWN_BYTES];
-    size_t n;
-    const char *bytes = kn_column_bytes(column, first, &n);
-    return kn_error_set_at(
-        err, KN_INPUT, KN_PLACE(.file = build->data_name, .line = column->first_line[first], .column = column->name),
-        "%s, line %llu, column %s: %s is no number, but %s needs numbers; correct the data, or "
-        "name such values with --null",
-        build->data_name, (unsigned long long)column->first_line[first], column->name,
-        kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name);
+    return kn_build_refuse_value(
+        build, first, err, "is no number, but %s needs numbers; correct the data, or name such values with --null",
+        build->paths.name);
 }
 
 kn_status kn_build_intervals(kn_build *build, const char *arguments, kn_error *err)

@@ -58,18 +58,12 @@ static kn_status rank_values(uint32_t *rank, const kn_build *build, const kn_pat
         const char *bytes = kn_column_bytes(column, s, &n);
         if (value < build->n_present && rank[value] == KN_NONE) rank[value] = kn_paths_find(list, bytes, n);
     }
-    char shown[KN_SHOWN_BYTES], more[64];
-    uint32_t first = kn_build_first_missing(more, build, rank);
+    char more[64];
+    const uint32_t first = kn_build_first_missing(more, build, rank);
     if (first == KN_NONE) return KN_OK;
-    size_t n;
-    const char *bytes = kn_column_bytes(column, first, &n);
     const kn_status status = kn_build_note_lacking(build, rank, list->name, "list every value of the data", err);
     if (status != KN_OK) return status;
-    return kn_error_set_at(
-        err, KN_INPUT, KN_PLACE(.file = build->data_name, .line = column->first_line[first], .column = column->name),
-        "%s, line %llu, column %s: %s is not in %s%s; list every value of the data", build->data_name,
-        (unsigned long long)column->first_line[first], column->name,
-        kn_value_shown(shown, bytes, n, build->request->redact), list->name, more);
+    return kn_build_refuse_value(build, first, err, "is not in %s%s; list every value of the data", list->name, more);
 }
 
 /* order[i]: the i-th value of the data in the list's order. */
