@@ -512,7 +512,9 @@ def spell_cells(rng, case):
     if typed and rng.random() < 0.1:
         for j, row in enumerate(case["rows"]):
             if rng.random() < 0.1:
-                row[rng.choice(typed)] = token(case, f"invalid.{j}")
+                i = rng.choice(typed)
+                is_whole = case["columns"][i]["kind"] == "int"
+                row[i] = "12.5" if is_whole and rng.random() < 0.3 else token(case, f"invalid.{j}")
         case["options"].append(["invalid", "missing"])
 
 
