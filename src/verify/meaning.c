@@ -187,33 +187,27 @@ done:
 
 /* --- Original texts -------------------------------------------------------------------------------------------- */
 
-/* The domain's own order of texts, for `order` domains. Ends of numbers may be spelled otherwise than their cells: 2
- * for 2.0. */
+/* The domain's own order of texts. */
 static double domain_position(const kn_meaning *meaning, const char *bytes, size_t n_bytes)
 {
     const kn_domain *domain = meaning->domain;
     const kn_column *column = domain->column;
-    char ours[KN_CANONICAL_BYTES], theirs[KN_CANONICAL_BYTES];
-    double number;
-    bool is_number = kn_text_read(&number, ours, &meaning->reading, bytes, n_bytes) == KN_TEXT_NUMBER;
     for (uint32_t s = 0; column != NULL && s < column->n_spellings; s++) {
         size_t n;
         const char *spelling = kn_column_bytes(column, s, &n);
-        bool same = n == n_bytes && memcmp(spelling, bytes, n) == 0;
-        if (!same && is_number && kn_text_read(&number, theirs, &meaning->reading, spelling, n) == KN_TEXT_NUMBER)
-            same = strcmp(ours, theirs) == 0;
-        if (!same) continue;
+        if (n != n_bytes || memcmp(spelling, bytes, n) != 0) continue;
         uint32_t code = domain->code_of_spelling[s];
         return code == domain->missing ? (double)NAN : (double)code;
     }
     return NAN;
 }
 
-/* order(), and text in an order of its own: the domain says which value follows which, whatever the numbers are. */
+/* Text in an order of its own: the domain says which value follows which. Numbers and dates of which somebody says the
+ * order have intervals where that is their own. */
 static bool is_ordered(const kn_meaning *meaning)
 {
-    bool is_text = meaning->reading.type == KN_TYPE_TEXT || meaning->reading.type == KN_TYPE_AUTO;
-    return meaning->domain->naming == KN_NAMES_ENDS || (meaning->domain->kind == KN_DOMAIN_RANGES && is_text);
+    const bool is_text = meaning->reading.type == KN_TYPE_TEXT || meaning->reading.type == KN_TYPE_AUTO;
+    return is_text && (meaning->domain->naming == KN_NAMES_ENDS || meaning->domain->kind == KN_DOMAIN_RANGES);
 }
 
 static kn_status rank_long_numbers(kn_meaning *meaning, kn_error *err)
