@@ -152,14 +152,14 @@ static kn_marks usual_marks(const kn_inference *o)
 {
     kn_number_readings readings = {{0}, {0}};
     kn_marks marks;
-    if (o->options->decimal != KN_DECIMAL_AUTO)
-        return o->options->decimal == KN_DECIMAL_COMMA ? KN_MARKS_COMMA : KN_MARKS_POINT;
+    if (o->options->decimal == KN_DECIMAL_COMMA) return KN_MARKS_COMMA;
     for (uint32_t l = 0; l < o->n_lists; l++)
         for (uint32_t i = 0; i < o->states[l].n_present; i++) {
             size_t n;
             const char *bytes = kn_item_bytes(o, &o->states[l].items[i], &n);
             kn_number_readings_add(&readings, bytes, n, true, 1);
         }
+    if (o->options->decimal == KN_DECIMAL_POINT) readings.n_numbers[KN_MARKS_COMMA] = 0; /* 1e5 is one without marks */
     return kn_number_usual_marks(&marks, &readings) ? marks : KN_MARKS_POINT; /* find_marks tells that it is unclear */
 }
 
@@ -242,6 +242,7 @@ static kn_marks find_marks(const kn_inference *o)
     bool is_quantity = is_declared(o);
     if (o->options->decimal == KN_DECIMAL_POINT) ways = KN_MARKS_POINT;
     if (o->options->decimal == KN_DECIMAL_COMMA) ways = KN_MARKS_COMMA;
+    if (o->dropped_by != KN_MARKS_PLAIN) ways = o->dropped_by;
     for (uint32_t l = 0; l < o->n_lists; l++)
         for (uint32_t i = 0; i < o->states[l].n_present && ways != 0; i++) {
             size_t n;
@@ -310,6 +311,7 @@ static void drop_misfits(kn_inference *o)
     const bool are_dates = o->options->type == KN_TYPE_DATE;
     const kn_date_form form = are_dates ? usual_form(o) : (kn_date_form)0;
     const kn_marks marks = are_dates ? KN_MARKS_PLAIN : usual_marks(o);
+    o->dropped_by = marks;
     for (uint32_t l = 0; l < o->n_lists; l++) {
         list_state *state = &o->states[l];
         uint32_t n_kept = 0, n_before = state->n_present, n_dropped = 0;
@@ -376,6 +378,7 @@ kn_status kn_inference_decide(kn_inference *o, kn_error *err)
         o->options->invalid_is_missing && !o->exchangeable) {
         drop_misfits(o);
         o->type = type_found(o, &present);
+        if (!present && o->options->decimal == KN_DECIMAL_COMMA) o->marks = KN_MARKS_COMMA; /* 1.5 is no number */
         if (declared == KN_TYPE_DECIMAL && o->type == KN_TYPE_INT) o->type = KN_TYPE_DECIMAL;
     }
     if (!present) o->type = declared == KN_TYPE_AUTO ? KN_TYPE_TEXT : declared;

@@ -38,7 +38,7 @@ typedef struct kn_inference {
 
     /* after kn_inference_decide */
     kn_type type;
-    kn_marks marks;
+    kn_marks marks, dropped_by; /* of its numbers; which marks told what does not fit, PLAIN: none */
     kn_date_form form;
     bool exchangeable; /* dates: day and month could be exchanged in every one */
     size_t n_prefix;

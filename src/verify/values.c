@@ -170,6 +170,15 @@ static bool read_number(double *number, char *canonical, const char *bytes, size
     return true;
 }
 
+/* As cells of a column that somebody declared as whole numbers are written: 7.0 is no such cell. */
+static bool is_spelled_whole(const char *bytes, size_t n_bytes)
+{
+    trim(&bytes, &n_bytes);
+    size_t i = n_bytes > 0 && (*bytes == '-' || *bytes == '+') ? 1 : 0;
+    while (i < n_bytes && is_digit(bytes[i])) i++;
+    return i == n_bytes;
+}
+
 /* A whole number at `at`, perhaps negative. */
 static int64_t take_whole(const char *at, const char *end)
 {
@@ -497,14 +506,6 @@ void kn_texts_make_plain(kn_sheet_column *column, kn_reading *reading)
     reading->invalid_is_missing = false;
 }
 
-/* Of a number: it has neither a point nor an exponent. */
-static bool is_spelled_whole(const char *bytes, size_t n_bytes)
-{
-    for (size_t i = 0; i < n_bytes; i++)
-        if (bytes[i] == '.' || bytes[i] == 'e' || bytes[i] == 'E') return false;
-    return true;
-}
-
 kn_text_kind kn_text_read(double *number, char *canonical, const kn_reading *reading, const char *bytes, size_t n_bytes)
 {
     *number = NAN;
@@ -516,14 +517,12 @@ kn_text_kind kn_text_read(double *number, char *canonical, const kn_reading *rea
         n_bytes = n_bytes < MAX_MARKED_BYTES ? strip_marks(plain, reading->marks, bytes, n_bytes) : 0;
         bytes = plain;
     }
-    if (is_number) read = read_number(number, canonical, bytes, n_bytes);
+    const bool is_whole = reading->type == KN_TYPE_INT && reading->invalid_is_missing;
+    if (is_number)
+        read = (!is_whole || is_spelled_whole(bytes, n_bytes)) && read_number(number, canonical, bytes, n_bytes);
     else if (reading->type == KN_TYPE_DATE) read = read_date(number, canonical, reading->day_order, bytes, n_bytes);
-    bool is_invalid = !read ? is_number || reading->type == KN_TYPE_DATE
-                            : reading->type == KN_TYPE_INT && !is_spelled_whole(bytes, n_bytes);
-    if (is_invalid && reading->invalid_is_missing) {
-        *number = NAN;
-        return KN_TEXT_MISSING;
-    }
+    bool is_invalid = !read && (is_number || reading->type == KN_TYPE_DATE);
+    if (is_invalid && reading->invalid_is_missing) return KN_TEXT_MISSING;
     return read ? KN_TEXT_NUMBER : KN_TEXT_BYTES;
 }
 

@@ -20,7 +20,7 @@ typedef struct kn_reading {
     kn_day_order day_order;         /* dates: the one form that all texts of the original column have */
     bool fold;                      /* texts that differ by case or blanks are one value (base/fold.h) */
     kn_marks marks;                 /* numbers: a decimal comma, marks between thousands */
-    bool invalid_is_missing;        /* what is no number, no whole one or no date though the column's type says so */
+    bool invalid_is_missing;        /* what is no number, whole number or date though the column's type says so */
     const char *const *null_values; /* besides the empty text, and words for nothing where texts are numbers or dates */
     size_t n_null_values;
 } kn_reading;
