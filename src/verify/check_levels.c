@@ -33,18 +33,26 @@ static bool is_high_label(const kn_domain *domain, const char *bytes, size_t n_b
     return node != KN_NONE && is_high(domain, node);
 }
 
+/* A day of bounds is one in whatever form the data has. */
+static double number_of(const kn_meaning *meaning, const kn_released_text *text)
+{
+    const bool is_day = meaning->reading.type == KN_TYPE_DATE && text->high < text->low + 1;
+    return isnan(text->number) && is_day ? text->low : text->number;
+}
+
 /* A value, in any spelling of it; *leaf: of the tree, KN_NONE when it has none. */
 static bool is_value(uint32_t *leaf, const kn_meaning *meaning, const kn_released_text *text)
 {
     const bool is_known = text->same != KN_NONE;
+    const double number = number_of(meaning, text);
     *leaf = is_known ? meaning->originals[text->same].leaf : KN_NONE;
-    for (uint32_t i = 0; !is_known && i < meaning->original_column->n_texts && !isnan(text->number); i++)
-        if (meaning->originals[i].number == text->number) *leaf = meaning->originals[i].leaf;
+    for (uint32_t i = 0; !is_known && i < meaning->original_column->n_texts && !isnan(number); i++)
+        if (meaning->originals[i].number == number) *leaf = meaning->originals[i].leaf;
     for (uint32_t i = 0; i < text->n_nodes && *leaf == KN_NONE; i++) {
         const uint32_t node = meaning->nodes.items[text->first_node + i];
         if (node < meaning->tree->n_leaves) *leaf = node;
     }
-    return is_known || *leaf != KN_NONE || !isnan(text->number);
+    return is_known || *leaf != KN_NONE || !isnan(number);
 }
 
 /* Bounds of a label say its interval in other words. */
