@@ -31,7 +31,8 @@ typedef struct comparing {
     kn_input *input;
     encoding encodings[2]; /* trees everywhere: 1 */
     uint32_t n_qis;
-    const kn_words *algorithms; /* those asked for, or the one in force */
+    const kn_words *algorithms;    /* those asked for, or the one in force */
+    const kn_algorithm *automatic; /* what "auto" stands for */
     kn_words in_force, ks;
     kn_compare compare;
 } comparing;
@@ -106,6 +107,11 @@ done:
     return status;
 }
 
+static const char *named_search(const comparing *all, const char *spec)
+{
+    return strcmp(spec, "auto") == 0 ? all->automatic->name : spec;
+}
+
 /* One algorithm with one k. */
 static kn_status run_one(kn_compare_row *row, comparing *all, const char *spec, const char *k, kn_error *err)
 {
@@ -150,12 +156,13 @@ static kn_status runs_make(comparing *all, kn_error *err)
         for (size_t i = 0; i < all->ks.n; i++) {
             kn_compare_row *row = &all->compare.rows[all->compare.n_rows];
             kn_error inner = {0};
+            const char *spec = named_search(all, all->algorithms->items[a]);
             *row = (kn_compare_row){.k = strtoull(all->ks.items[i], NULL, 10), .loss = NAN};
-            row->algorithm = kn_string_copy(all->algorithms->items[a], strlen(all->algorithms->items[a]), err);
+            row->algorithm = kn_string_copy(spec, strlen(spec), err);
             if (row->algorithm == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
             all->compare.n_rows++;
             kn_note(all->input, "%s with k=%s", row->algorithm, all->ks.items[i]);
-            status = run_one(row, all, all->algorithms->items[a], all->ks.items[i], &inner);
+            status = run_one(row, all, spec, all->ks.items[i], &inner);
             if (status == KN_OK) kn_note_stage(all->input, "search", row->seconds);
             if (status == KN_OK) continue;
             if (status == KN_INTERRUPTED || status == KN_RESOURCES || status == KN_INPUT)
@@ -181,15 +188,19 @@ static kn_status request_read(comparing *all, kn_error *err)
     for (size_t i = 0; i < all->ks.n; i++)
         if (strspn(all->ks.items[i], "0123456789") != strlen(all->ks.items[i]))
             KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "k"), "--k: '%.40s' is not a number", all->ks.items[i]);
+    kn_request automatic = *request;
+    automatic.algorithm = "auto";
+    KN_TRY(kn_input_algorithm(&all->automatic, &params, &why, &automatic, all->input->table, err));
     all->algorithms = &request->algorithms;
     if (request->algorithms.n == 0) {
         KN_TRY(kn_input_algorithm(&chosen, &params, &why, request, all->input->table, err));
-        const char *list = strcmp(request->algorithm, "auto") != 0 ? request->algorithm : chosen->name;
-        KN_TRY(kn_words_parse(&all->in_force, list, err));
+        KN_TRY(kn_words_parse(&all->in_force, request->algorithm, err));
         all->algorithms = &all->in_force;
     }
-    for (size_t i = 0; i < all->algorithms->n; i++) /* a name that does not exist is a slip, not a result */
-        KN_TRY(kn_input_named_algorithm(&chosen, &params, all->algorithms->items[i], "algorithms", err));
+    for (size_t i = 0; i < all->algorithms->n; i++) { /* a name that does not exist is a slip, not a result */
+        const char *spec = named_search(all, all->algorithms->items[i]);
+        KN_TRY(kn_input_named_algorithm(&chosen, &params, spec, "algorithms", err));
+    }
 done:
     return status;
 }
