@@ -396,7 +396,7 @@ static void all_slips_of_a_policy_are_told_at_once_in_the_order_of_the_file(void
                      "  b: {role: quasi, hierarchy: 'mask(', release_values: perhaps, top: x}\n"
                      "  'c,d': {role: sensitive, weight: 2, type: int}\n  e: {role: person, weight: 2}\nspeed: 3\n",
                      ":2:26: type: 'number' is no type\n"
-                     ":2:42: weight: '-1' is not a number\n"
+                     ":2:42: weight: '-1' is neither 0 nor a number\n"
                      ":2:71: max_level: '5..2' leaves no level\n"
                      ":3:56: release_values: 'perhaps' is neither\n"
                      ":4:36: weight: column 'c,d' is sensitive, and only a quasi-identifier has a weight\n"
@@ -550,7 +550,7 @@ static void a_level_or_a_weight_is_of_a_quasi_identifier(void **state)
         {"version: 1\ncolumns: {age: {role: quasi, min_level: 2, max_level: 1}, ill: sensitive}\n", NULL,
          "2 is above 1"},
         {"version: 1\ncolumns: {age: {role: quasi, weight: -2}, ill: sensitive}\n", NULL,
-         "weight: '-2' is not a number"},
+         "weight: '-2' is neither 0 nor a number"},
         {"version: 1\ncolumns: {age: quasi, ill: {role: quasi, weight: 2}}\n", "ill",
          NULL}, /* the flag has the last word */
     };
