@@ -9,7 +9,8 @@
  *
  * Plain numbers are such as the order reads as the table does: of 0,125 and 1,234 nobody knows.
  * Values of one length that are made of letters, digits, '-' and '.' are codes rather (auto_code.c), unless they are
- * ranges, 18-25, months, 2024-05, or all have the same letters, 11h30. So are postal codes by their name: 111 20. */
+ * ranges, 18-25, months, 2024-05, or all have the same letters behind a number, 11h30. So are postal codes by their
+ * name: 111 20. */
 #include "hierarchy/builders.h"
 
 #include "table/dates.h"
@@ -128,7 +129,8 @@ bool kn_auto_natural(char spec[KN_SPEC_BYTES], const kn_build *build)
     } else if ((n_shapes > 1 && !bare) || !are_read_as_the_order_does(&plain)) {
         return false;
     }
-    const bool same_letters = n_currencies == 0 && n_shapes == 1 && has_letter(shapes[0]); /* 11h30, 72kg */
+    /* 11h30, 72kg: the letters of codes differ, or stand before the number: EUR001 */
+    const bool same_letters = n_shapes == 1 && shapes[0][0] == '#' && has_letter(shapes[0]);
     if (!same_letters && could_be_codes(build)) return false;
     snprintf(spec, KN_SPEC_BYTES, "natural");
     return true;
