@@ -446,6 +446,10 @@ bool kn_period_read(double *start, double *end, const char *bytes, size_t n_byte
         if (!take_digits(&at, stop, unit == 'M' || unit == 'W' ? 2 : 1, 2, &part) || part < 1) return false;
         if (at < stop && unit == 'M') {
             bool is_day = read_date(start, NULL, KN_DAY_ISO, bytes, n_bytes);
+            if (year == 0 && part <= 12 && stop - at == 3 && memcmp(at, "-01", 3) == 0) { /* where periods may begin */
+                *start = (double)kn_month_start(year, part);
+                is_day = true;
+            }
             *end = *start + 1;
             return is_day && *start == floor(*start);
         }
