@@ -86,7 +86,7 @@ static void the_design_s_policy_becomes_settings(void **state)
     assert_string_equal(settings->policy_folder, "/tmp");
     const char *const names[] = {"patient_id", "age", "zip", "country", "NO", "a,b"};
     kn_column_choice *choices = NULL;
-    assert_ok(kn_settings_columns(&choices, settings, names, 6, KN_COLUMNS_OF_DATA, NULL, NULL, err));
+    assert_ok(kn_settings_columns(&choices, settings, names, 6, KN_COLUMNS_OF_DATA, NULL, NULL, NULL, err));
     const kn_role roles[] = {KN_ROLE_IDENTIFIER, KN_ROLE_QUASI,     KN_ROLE_QUASI,
                              KN_ROLE_QUASI,      KN_ROLE_SENSITIVE, KN_ROLE_INSENSITIVE};
     for (int i = 0; i < 6; i++) assert_int_equal(choices[i].role, roles[i]);
@@ -560,12 +560,33 @@ static void a_level_or_a_weight_is_of_a_quasi_identifier(void **state)
         kn_column_choice *choices = NULL;
         assert_ok(load(&settings, cases[i].text, err));
         if (cases[i].flag != NULL) assert_ok(kn_settings_set(settings, "sensitive", cases[i].flag, err));
-        kn_status status = kn_settings_columns(&choices, settings, names, 2, KN_COLUMNS_OF_DATA, NULL, NULL, &failure);
+        kn_status status =
+            kn_settings_columns(&choices, settings, names, 2, KN_COLUMNS_OF_DATA, NULL, NULL, NULL, &failure);
         assert_int_equal(status, cases[i].words != NULL ? KN_USAGE : KN_OK);
         if (cases[i].words != NULL && strstr(failure.message, cases[i].words) == NULL) fail_msg("%s", failure.message);
         kn_free(choices);
         kn_settings_free(settings);
     }
+}
+
+static void every_column_that_the_table_lacks_can_be_the_last(void **state)
+{
+    const char *const names[] = {"age"};
+    kn_settings *settings = NULL;
+    assert_ok(load(&settings, "version: 1\ncolumns: {age: quasi, one: quasi, two: quasi, three: quasi}\n", err));
+    for (size_t fail_at = 1; fail_at <= 4; fail_at++) {
+        kn_ticker ticker = {.fail_at = fail_at};
+        kn_problems problems = {0};
+        kn_column_choice *choices = NULL;
+        kn_error failure = {0};
+        kn_status status =
+            kn_settings_columns(&choices, settings, names, 1, KN_COLUMNS_OF_DATA, NULL, &problems, &ticker, &failure);
+        assert_int_equal(status, fail_at <= 3 ? KN_INTERRUPTED : KN_OK);
+        assert_int_equal(problems.items.n, fail_at - 1);
+        kn_problems_free(&problems);
+        kn_free(choices);
+    }
+    kn_settings_free(settings);
 }
 
 static void a_policy_that_is_not_there_is_an_input_error(void **state)
@@ -1059,6 +1080,7 @@ int main(void)
         cmocka_unit_test(a_flag_may_take_the_second_sensitive_column_away),
         cmocka_unit_test(a_list_of_values_keeps_their_commas_and_bars),
         cmocka_unit_test(a_level_or_a_weight_is_of_a_quasi_identifier),
+        cmocka_unit_test(every_column_that_the_table_lacks_can_be_the_last),
         cmocka_unit_test(a_policy_that_is_not_there_is_an_input_error),
         cmocka_unit_test(loading_survives_a_lack_of_memory),
         cmocka_unit_test(random_bytes_are_refused_without_a_crash),

@@ -28,7 +28,8 @@ const char *kn_suggest(const char *word, const char *const *words, size_t n_word
     size_t n = strlen(word), best_distance = n <= 3 ? 2 : n <= 8 ? 3 : 4; /* strictly less than */
     if (n > LONGEST) return NULL;
     for (size_t i = 0; i < n_words; i++) {
-        if (strlen(words[i]) > LONGEST) continue;
+        const size_t m = strlen(words[i]);
+        if (m > LONGEST || (m > n ? m - n : n - m) >= best_distance) continue;
         size_t d = distance(word, words[i]);
         /* half of a word changed is another word */
         if (d < best_distance && d * 2 <= n + 1) {

@@ -1,5 +1,5 @@
 /* From settings and the header of the data to one choice per column. */
-#include "policy/settings.h"
+#include "policy/column_names.h"
 
 #include "base/param.h"
 #include "base/suggest.h"
@@ -14,15 +14,13 @@ typedef struct header {
     uint32_t n;
     kn_columns_mode mode;
     const kn_settings *settings;
+    bool is_hidden;        /* names may be data */
+    kn_column_names known; /* those of the table, then those of the settings */
+    kn_ticker *ticker;
     kn_problems *problems; /* NULL: the first one ends it */
 } header;
 
-static uint32_t find_name(const header *head, const char *name, size_t n_bytes)
-{
-    for (uint32_t i = 0; i < head->n; i++)
-        if (strlen(head->names[i]) == n_bytes && memcmp(head->names[i], name, n_bytes) == 0) return i;
-    return KN_NONE;
-}
+static bool has_role(const header *head, uint32_t column) { return head->known.items.items[column].has_role; }
 
 bool kn_settings_name_column(const kn_settings *settings, const char *name)
 {
@@ -62,11 +60,23 @@ const char *kn_settings_detail_where(const kn_settings *settings, const char *op
     return found != NULL ? found->where : NULL;
 }
 
-const char *kn_settings_column_shown(char *buffer, const kn_settings *settings, const char *name, uint32_t index)
+static const char *shown_as(char *buffer, bool is_hidden, const char *name, uint32_t index)
 {
-    if (!kn_settings_flag(settings, "redact") || kn_settings_name_column(settings, name)) return name;
+    if (!is_hidden) return name;
     snprintf(buffer, KN_SHOWN_BYTES, "#%u", index + 1);
     return buffer;
+}
+
+const char *kn_settings_column_shown(char *buffer, const kn_settings *settings, const char *name, uint32_t index)
+{
+    const bool is_hidden = kn_settings_flag(settings, "redact") && !kn_settings_name_column(settings, name);
+    return shown_as(buffer, is_hidden, name, index);
+}
+
+/* The same for a column of the header. */
+static const char *column_shown(char *buffer, const header *head, uint32_t c)
+{
+    return shown_as(buffer, head->is_hidden && !has_role(head, c), head->names[c], c);
 }
 
 static const char *skip_marks(const char *text)
@@ -89,49 +99,26 @@ static bool is_same_name(const char *a, const char *b)
 }
 
 /* Another missing name may mean it already. */
-static bool is_taken(const header *head, const char *name, const char *shown)
-{
-    for (size_t i = 0; head->problems != NULL && i < head->problems->items.n; i++) {
-        const kn_problem *problem = &head->problems->items.items[i];
-        if (strcmp(problem->perhaps, shown) == 0 && strcmp(problem->about.column, name) != 0) return true;
-    }
-    return false;
-}
+static bool is_taken(const header *head, uint32_t column) { return head->known.items.items[column].is_meant; }
 
 /* Policies list columns as the table has them: the new one that stands behind the column named before. */
 static uint32_t behind_neighbour(const header *head, const char *name)
 {
-    uint32_t before = KN_NONE;
-    char shown[KN_SHOWN_BYTES];
-    for (size_t i = 0; i < head->settings->items.n; i++) {
-        const kn_setting *setting = &head->settings->items.items[i];
-        if (setting->field->kind != KN_FIELD_ROLE || setting->where == NULL) continue;
-        if (strcmp(setting->value, name) != 0) {
-            before = find_name(head, setting->value, strlen(setting->value));
-            continue;
-        }
-        if (before == KN_NONE || before + 1 >= head->n) return KN_NONE;
-        const char *next = head->names[before + 1];
-        if (kn_settings_name_column(head->settings, next)) return KN_NONE;
-        const bool taken = is_taken(head, name, kn_settings_column_shown(shown, head->settings, next, before + 1));
-        return taken ? KN_NONE : before + 1;
-    }
-    return KN_NONE;
+    const kn_known_name *known = kn_column_names_find(&head->known, name, strlen(name));
+    if (known == NULL || known->listed_behind == KN_NONE || known->listed_behind + 1 >= head->n) return KN_NONE;
+    const uint32_t next = known->listed_behind + 1;
+    return has_role(head, next) || is_taken(head, next) ? KN_NONE : next;
 }
 
 /* The column of the table that a name that it does not have may mean: of those that nobody names where there are any,
  * because a column that was renamed has a new name; KN_NONE where none is near. */
 static uint32_t meant_column(const header *head, const char *name)
 {
-    uint32_t n_new = 0, found = KN_NONE;
-    char shown[KN_SHOWN_BYTES];
-    for (uint32_t i = 0; i < head->n; i++) n_new += !kn_settings_name_column(head->settings, head->names[i]);
+    uint32_t found = KN_NONE;
     for (uint32_t i = 0; i < head->n; i++) {
-        if (n_new > 0 && kn_settings_name_column(head->settings, head->names[i])) continue;
+        if ((head->known.n_new > 0 && has_role(head, i)) || is_taken(head, i)) continue;
         const bool is_slip = strlen(name) > 2 && kn_suggest(name, &head->names[i], 1) != NULL;
-        const bool is_near = is_slip || is_same_name(name, head->names[i]);
-        if (!is_near || is_taken(head, name, kn_settings_column_shown(shown, head->settings, head->names[i], i)))
-            continue;
+        if (!is_slip && !is_same_name(name, head->names[i])) continue;
         if (found != KN_NONE) { /* the nearer one, by edits */
             const char *both[] = {head->names[found], head->names[i]};
             if (kn_suggest(name, both, 2) != both[1]) continue;
@@ -145,37 +132,38 @@ static uint32_t meant_column(const header *head, const char *name)
  * it is found, too. */
 static uint32_t find_column(const header *head, const char *name, size_t n_bytes)
 {
-    char whole[256];
-    const uint32_t column = find_name(head, name, n_bytes);
-    const bool is_hidden = kn_settings_flag(head->settings, "redact"); /* names may be data then */
-    if (column != KN_NONE || head->problems == NULL || is_hidden || n_bytes >= sizeof whole) return column;
-    memcpy(whole, name, n_bytes);
-    whole[n_bytes] = '\0';
-    if (kn_problem_find(head->problems, KN_PROBLEM_MISSING_COLUMN, whole) == NULL) return KN_NONE;
-    const uint32_t meant = meant_column(head, whole);
-    const bool is_new = meant != KN_NONE && !kn_settings_name_column(head->settings, head->names[meant]);
-    return is_new ? meant : KN_NONE;
+    const kn_known_name *known = kn_column_names_find(&head->known, name, n_bytes);
+    if (known == NULL || known->column != KN_NONE) return known != NULL ? known->column : KN_NONE;
+    const bool is_new = known->meant != KN_NONE && !head->is_hidden && !has_role(head, known->meant);
+    return is_new ? known->meant : KN_NONE;
 }
 
 /* One problem for every name, however often the settings say it. */
-static kn_status note_missing(const header *head, const kn_setting *setting, const char *name, kn_error *err)
+static kn_status note_missing(header *head, const kn_setting *setting, const char *name, kn_error *err)
 {
+    kn_status status = KN_OK;
     kn_problem problem = {.kind = KN_PROBLEM_MISSING_COLUMN};
     char place[KN_SHOWN_BYTES], shown[KN_SHOWN_BYTES];
-    const uint32_t meant = meant_column(head, name);
-    if (kn_problem_find(head->problems, KN_PROBLEM_MISSING_COLUMN, name) != NULL) return KN_OK;
-    if (meant != KN_NONE)
-        snprintf(problem.perhaps, sizeof problem.perhaps, "%s",
-                 kn_settings_column_shown(shown, head->settings, head->names[meant], meant));
-    const bool is_new = meant != KN_NONE && !kn_settings_name_column(head->settings, head->names[meant]);
-    kn_status status =
-        kn_error_set(&problem.about, KN_USAGE, "%s: the data has no column '%.80s'%s%.80s%s",
-                     kn_setting_place(place, setting), name, meant != KN_NONE ? "; it has '" : "", problem.perhaps,
-                     is_new             ? "', which has no role and may be the same one under a new name"
-                     : meant != KN_NONE ? "', which may be meant"
-                                        : "");
+    kn_known_name *known;
+    KN_TRY(kn_tick(head->ticker, "reading", -1, err));
+    KN_TRY(kn_column_names_add(&known, &head->known, name, strlen(name), err));
+    if (known->is_missing) goto done;
+    known->is_missing = true;
+    const uint32_t meant = known->meant = meant_column(head, name);
+    const bool is_new = meant != KN_NONE && !has_role(head, meant);
+    if (meant != KN_NONE) {
+        head->known.items.items[meant].is_meant = true;
+        snprintf(problem.perhaps, sizeof problem.perhaps, "%s", column_shown(shown, head, meant));
+    }
+    status = kn_error_set(&problem.about, KN_USAGE, "%s: the data has no column '%.80s'%s%.80s%s",
+                          kn_setting_place(place, setting), name, meant != KN_NONE ? "; it has '" : "", problem.perhaps,
+                          is_new             ? "', which has no role and may be the same one under a new name"
+                          : meant != KN_NONE ? "', which may be meant"
+                                             : "");
     kn_setting_about(&problem.about, status, setting, name);
-    return kn_problem_add(head->problems, &problem, err);
+    status = kn_problem_add(head->problems, &problem, err);
+done:
+    return status;
 }
 
 /* A whole header read as one name: between two of its parts stands another delimiter. */
@@ -187,7 +175,7 @@ static bool holds_name(const char *header_line, const char *name)
     return (at == header_line || strchr(",;\t|", at[-1]) != NULL) && (at[n] == '\0' || strchr(",;\t|", at[n]) != NULL);
 }
 
-static kn_status unknown_column(const header *head, const kn_setting *setting, const char *name, size_t n_bytes,
+static kn_status unknown_column(header *head, const kn_setting *setting, const char *name, size_t n_bytes,
                                 kn_error *err)
 {
     enum { MOST_LISTED_BYTES = 600 };
@@ -201,16 +189,14 @@ static kn_status unknown_column(const header *head, const kn_setting *setting, c
     }
     uint32_t n_listed = 0;
     for (; n_listed < head->n && list.n < MOST_LISTED_BYTES; n_listed++)
-        kn_buffer_printf(&list, "%s%s", n_listed != 0 ? ", " : "",
-                         kn_settings_column_shown(shown, head->settings, head->names[n_listed], n_listed));
+        kn_buffer_printf(&list, "%s%s", n_listed != 0 ? ", " : "", column_shown(shown, head, n_listed));
     if (n_listed < head->n) kn_buffer_printf(&list, " and %u more", head->n - n_listed);
     const uint32_t meant = meant_column(head, whole);
     kn_buffer hint = {0};
     if (head->n == 1 && holds_name(head->names[0], whole))
         kn_buffer_text(&hint, ", but one column whose name has that in it: is -d, the delimiter, the right one?");
     else if (meant != KN_NONE)
-        kn_buffer_printf(&hint, " (did you mean '%.80s'?%s)",
-                         kn_settings_column_shown(shown, head->settings, head->names[meant], meant),
+        kn_buffer_printf(&hint, " (did you mean '%.80s'?%s)", column_shown(shown, head, meant),
                          strchr(head->names[meant], ',') != NULL ? " A comma in a name is written \\," : "");
     status =
         kn_error_set(err, KN_USAGE, "%s: the data has no column '%.80s'%s; it has %s", kn_setting_place(place, setting),
@@ -241,8 +227,8 @@ static kn_status set_role(kn_column_choice *choice, const kn_setting **given_by,
 }
 
 /* "a,b": each name gets the role. A column whose name holds a comma is written with "\,". */
-static kn_status set_roles(kn_column_choice *choices, const kn_setting **given_by, uint32_t *n_mentions,
-                           const header *head, kn_role role, const kn_setting *setting, kn_error *err)
+static kn_status set_roles(kn_column_choice *choices, const kn_setting **given_by, uint32_t *n_mentions, header *head,
+                           kn_role role, const kn_setting *setting, kn_error *err)
 {
     kn_status status = KN_OK;
     char *name = NULL;
@@ -381,7 +367,7 @@ static uint32_t column_of_detail(const char **value, const header *head, const k
 
 /* Policy first, flags after it, so that flags have the last word for each column. */
 static kn_status set_details(kn_column_choice *choices, const kn_setting *const *given_by, const kn_settings *settings,
-                             const header *head, bool flags, kn_error *err)
+                             header *head, bool flags, kn_error *err)
 {
     for (size_t i = 0; i < settings->items.n; i++) {
         const kn_setting *setting = &settings->items.items[i];
@@ -413,12 +399,9 @@ static kn_status note_new(const header *head, const kn_setting *const *given_by,
     kn_status status = KN_OK;
     for (uint32_t i = 0; i < head->n; i++) {
         char shown[KN_SHOWN_BYTES];
-        const char *name = kn_settings_column_shown(shown, head->settings, head->names[i], i);
+        const char *name = column_shown(shown, head, i);
         kn_problem problem = {.kind = KN_PROBLEM_NEW_COLUMN};
-        bool is_renamed = given_by[i] != NULL;
-        for (size_t p = 0; p < head->problems->items.n; p++)
-            is_renamed = is_renamed || strcmp(head->problems->items.items[p].perhaps, name) == 0;
-        if (is_renamed) continue;
+        if (given_by[i] != NULL || is_taken(head, i)) continue;
         kn_error_set_at(&problem.about, KN_USAGE, KN_PLACE(.option = "unlisted", .column = name),
                         "column '%s' is in the table, but has no role", name);
         KN_TRY(kn_problem_add(head->problems, &problem, err));
@@ -442,8 +425,7 @@ static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *con
             continue;
         }
         choices[i].role = KN_ROLE_DROPPED;
-        kn_buffer_printf(&names, "%s%s", n_dropped++ != 0 ? ", " : "",
-                         kn_settings_column_shown(shown, settings, head->names[i], i));
+        kn_buffer_printf(&names, "%s%s", n_dropped++ != 0 ? ", " : "", column_shown(shown, head, i));
     }
     kn_status status = KN_OK;
     if (head->mode != KN_COLUMNS_OF_DATA) n_dropped = 0;
@@ -500,16 +482,23 @@ done:
 
 kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *settings, const char *const *names,
                               uint32_t n_names, kn_columns_mode mode, kn_buffer *warnings, kn_problems *problems,
-                              kn_error *err)
+                              kn_ticker *ticker, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_column_choice *choices = NULL;
     const kn_setting **given_by = NULL;
-    header head = {names, n_names, mode, settings, problems};
+    header head = {.names = names,
+                   .n = n_names,
+                   .mode = mode,
+                   .settings = settings,
+                   .is_hidden = kn_settings_flag(settings, "redact"),
+                   .ticker = ticker,
+                   .problems = problems};
     uint32_t n_mentions = 0;
     *out = NULL;
     KN_NEW(choices, n_names);
     KN_NEW(given_by, n_names);
+    KN_TRY(kn_column_names_make(&head.known, settings, names, n_names, err));
     for (uint32_t i = 0; i < n_names; i++)
         choices[i] = (kn_column_choice){.role = KN_ROLE_DROPPED, .weight = 1, .max_level = KN_NONE};
 
@@ -529,6 +518,7 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
     *out = choices;
     choices = NULL;
 done:
+    kn_column_names_free(&head.known);
     kn_free(choices);
     kn_free(given_by);
     return status;

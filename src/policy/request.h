@@ -154,7 +154,7 @@ typedef enum kn_columns_mode {
  */
 kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *settings, const char *const *names,
                               uint32_t n_names, kn_columns_mode mode, kn_buffer *warnings, kn_problems *problems,
-                              kn_error *err);
+                              kn_ticker *ticker, kn_error *err);
 
 /* What messages call a column of a file: its name. Under --redact `#3`, unless the user named it: where there is no
  * header after all, the names are the first person's data. `buffer` as large as KN_SHOWN_BYTES. */

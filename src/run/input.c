@@ -198,8 +198,8 @@ static kn_status choose_columns(kn_input *input, const kn_source *source, kn_col
     KN_NEW(names, n);
     for (uint32_t i = 0; i < n; i++) names[i] = kn_source_column_name(source, i);
     kn_buffer *warnings = input->schema == NULL ? &input->warnings : NULL; /* what nobody mentions, the schema does */
-    KN_TRY(
-        kn_settings_columns(&input->choices, input->request->settings, names, n, mode, warnings, input->problems, err));
+    KN_TRY(kn_settings_columns(&input->choices, input->request->settings, names, n, mode, warnings, input->problems,
+                               &input->ticker, err));
     kn_schema_apply(input->choices, names, n, input->schema, input->request->settings);
     if (mode == KN_COLUMNS_OF_RELEASE) /* intervals and labels are no numbers, whatever the original's type was */
         for (uint32_t i = 0; i < n; i++)

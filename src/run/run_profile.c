@@ -683,7 +683,7 @@ static kn_status table_read(kn_input *input, const kn_type *types, kn_error *err
     KN_NEW(names, n + 1);
     for (uint32_t c = 0; c < n; c++) names[c] = kn_source_column_name(source, c);
     KN_TRY(kn_settings_columns(&input->choices, input->request->settings, names, n, KN_COLUMNS_OF_HIERARCHY, NULL, NULL,
-                               err));
+                               &input->ticker, err));
     for (uint32_t c = 0; c < n; c++) {
         plans[c] = (kn_column_plan){KN_ROLE_QUASI, input->choices[c].type, KN_USE_NOTHING};
         if (types != NULL && plans[c].type == KN_TYPE_AUTO) plans[c].type = types[c];

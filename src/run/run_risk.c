@@ -53,7 +53,7 @@ static kn_status table_read(risk_run *run, kn_error *err)
     KN_NEW(plans, n);
     for (uint32_t c = 0; c < n; c++) names[c] = kn_source_column_name(source, c);
     KN_TRY(kn_settings_columns(&input->choices, run->request->settings, names, n, KN_COLUMNS_OF_RELEASE,
-                               &input->warnings, NULL, err));
+                               &input->warnings, NULL, &input->ticker, err));
     kn_schema_apply(input->choices, names, n, input->schema, run->request->settings);
     KN_NEW(run->asked, n + 1);
     for (uint32_t c = 0; c < n; c++) {
