@@ -34,4 +34,9 @@ kn_status kn_column_names_add(kn_known_name **out, kn_column_names *names, const
                               kn_error *err);
 void kn_column_names_free(kn_column_names *names); /* what it holds */
 
+/* KN_USAGE for a policy's "COLUMN=VALUE" whose value means nothing for any column, or nothing for one of its role; a
+ * column without one may be a quasi-identifier. */
+kn_status kn_setting_check_detail(const kn_settings *settings, const kn_column_names *names, const kn_setting *setting,
+                                  kn_error *err);
+
 #endif

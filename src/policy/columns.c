@@ -329,20 +329,17 @@ static kn_status serves_role(const kn_column_choice *choice, const kn_setting *s
                         kn_setting_place(place, setting), name, kn_role_name(choice->role), setting->option);
 }
 
-kn_status kn_setting_check_detail(const kn_settings *settings, const kn_setting *setting, kn_error *err)
+kn_status kn_setting_check_detail(const kn_settings *settings, const kn_column_names *names, const kn_setting *setting,
+                                  kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_column_choice about = {.role = KN_ROLE_QUASI}; /* unless the policy gives it another one */
-    char *name = NULL;
     if (strcmp(setting->option, "hierarchy") == 0) return KN_OK; /* made of the data */
-    name = kn_string_copy(setting->value, setting->n_column, err);
+    const kn_known_name *known = kn_column_names_find(names, setting->value, setting->n_column);
+    const bool is_listed = known != NULL && known->is_listed;
+    kn_column_choice about = {.role = is_listed ? known->listed_role : KN_ROLE_QUASI};
+    char *name = kn_string_copy(setting->value, setting->n_column, err);
     if (name == NULL) return KN_RESOURCES;
     KN_TRY(set_detail(&about, settings, setting, setting->value + setting->n_column + 1, err));
-    for (size_t i = 0; i < settings->items.n; i++) {
-        const kn_setting *role = &settings->items.items[i];
-        if (role->field->kind == KN_FIELD_ROLE && role->where != NULL && kn_words_hold(role->value, name))
-            about.role = role->field->role;
-    }
     KN_TRY(serves_role(&about, setting, name, err));
 done:
     kn_free(name);

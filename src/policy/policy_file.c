@@ -10,6 +10,7 @@
  * instead of being told of too. Only what yaml.c refuses stands alone, because nobody knows what was meant behind it.
  */
 #include "policy/policy_read.h"
+#include "policy/column_names.h"
 
 #include "base/buffer.h"
 
@@ -204,12 +205,15 @@ static kn_status check_only(const kn_settings *settings, kn_error *err)
 static kn_status note_details(kn_policy_loader *load)
 {
     kn_status status = KN_OK;
+    kn_column_names names = {0};
+    KN_TRY(kn_column_names_make(&names, load->settings, NULL, 0, load->err));
     for (size_t i = 0; i < load->settings->items.n; i++) {
         const kn_setting *setting = &load->settings->items.items[i];
         if (setting->where == NULL || setting->field->kind != KN_FIELD_DETAIL) continue;
-        KN_TRY(kn_policy_note_slip(load, kn_setting_check_detail(load->settings, setting, load->err)));
+        KN_TRY(kn_policy_note_slip(load, kn_setting_check_detail(load->settings, &names, setting, load->err)));
     }
 done:
+    kn_column_names_free(&names);
     return status;
 }
 

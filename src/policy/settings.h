@@ -88,8 +88,6 @@ bool kn_level_read(uint32_t *out, const char *text, size_t n_bytes);
 bool kn_setting_in_force(const kn_settings *settings, const kn_setting *setting);
 /* What messages call the place of a setting: "--qi", or "policy.yaml:12:5". `buffer` as large as KN_SHOWN_BYTES. */
 const char *kn_setting_place(char *buffer, const kn_setting *setting);
-/* KN_USAGE for a policy's "COLUMN=VALUE" whose value means nothing for any column, or nothing for one of its role. */
-kn_status kn_setting_check_detail(const kn_settings *settings, const kn_setting *setting, kn_error *err);
 /* Adds option and place of a setting to a message about it, and the column where one is named; returns `status`. */
 kn_status kn_setting_about(kn_error *err, kn_status status, const kn_setting *setting, const char *column);
 
