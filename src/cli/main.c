@@ -368,6 +368,14 @@ static void print_note(void *user, const char *text)
     fputc('\n', stderr);
 }
 
+/* On one terminal a verdict stands above its error, and has said the details. Elsewhere the two may be read apart. */
+static void point_above(kn_error *err, FILE *verdict)
+{
+    char *details = strstr(err->message, ": ");
+    if (details == NULL || !isatty(fileno(verdict)) || !isatty(STDERR_FILENO)) return;
+    snprintf(details, (size_t)(err->message + sizeof err->message - details), "; see above");
+}
+
 static int run_command(cli_words *words, kn_error *err)
 {
     kn_result *result = NULL;
@@ -396,6 +404,7 @@ static int run_command(cli_words *words, kn_error *err)
         if (!words->quiet) print_warnings(kn_result_warnings(result));
         if (!words->quiet || is_wanted)
             cli_print_text(to, kn_result_text(result), cli_use_color(to, words->color), cli_width(to));
+        if (text == CLI_VERDICT && status == KN_NOT_MET) point_above(err, to);
     }
     kn_result_free(result);
     return (int)status;
