@@ -76,8 +76,8 @@ KN_API kn_status kn_settings_load(kn_settings *settings, const char *policy_path
  * which kn_settings_load told; NULL past the end. A text that is no YAML has one. Borrowed until the next load. */
 KN_API const kn_error *kn_settings_nth_problem(const kn_settings *settings, size_t n);
 /* `option` is a flag's long name without dashes ("max-suppressed"), or "data", "release", "what" for what has no flag.
- * Options that may be repeated ("hierarchy", "model", "weight") add up; lists ("qi") are separated by commas. Flags
- * without an argument take "yes". */
+ * Options that may be repeated ("hierarchy", "model", "weight") add up, though no two may say different things of one
+ * column; lists ("qi") are separated by commas. Flags without an argument take "yes". */
 KN_API kn_status kn_settings_set(kn_settings *settings, const char *option, const char *value, kn_error *err);
 
 /* A policy that is no file. Messages call it `name`, and names of files in it are relative to the folder of `name`. */

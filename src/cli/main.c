@@ -229,30 +229,15 @@ static kn_status apply(cli_words *words, const kn_option *option, const char *va
     return kn_settings_set(words->settings, option->name, value, err);
 }
 
-/* What a repeated flag adds to; of the others one value counts, and a second one would be lost. */
+/* What a repeated flag adds to; of the others one value counts, and a second one would be lost. Of "COL=SPEC" each
+ * column has its own; which one is meant is known beside the table only, and told there. */
 static bool adds_up(const kn_option *option)
 {
     static const char *const names[] = {"model", "qi", "sensitive", "identifier", "insensitive"};
+    if (option->argument != NULL && strncmp(option->argument, "COL=", strlen("COL=")) == 0) return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(option->name, names[i]) == 0) return true;
     return false;
-}
-
-static bool is_same(const char *a, size_t n_a, const char *b, size_t n_b)
-{
-    return n_a == n_b && memcmp(a, b, n_a) == 0;
-}
-
-/* Of "COL=SPEC" each column has its own. Names may have a '=' too, which is not told from those that follow: sex=m=text
- * and sex=f=text. */
-static bool is_about_another(const kn_option *option, const char *a, const char *b)
-{
-    if (option->argument == NULL || strncmp(option->argument, "COL=", strlen("COL=")) != 0) return false;
-    const size_t n_a = strcspn(a, "="), n_b = strcspn(b, "=");
-    if (n_a == 0 || !is_same(a, n_a, b, n_b)) return true;
-    const char *last_a = strrchr(a, '='), *last_b = strrchr(b, '=');
-    if (last_a == NULL || last_b == NULL || last_a == a + n_a || last_b == b + n_b) return false;
-    return !is_same(a, (size_t)(last_a - a), b, (size_t)(last_b - b));
 }
 
 static bool is_list(const cli_command *command, const kn_option *option)
@@ -267,7 +252,6 @@ static kn_status refuse_second(cli_words *words, const kn_option *option, const 
     for (size_t i = 0; i < words->n_taken && !adds_up(option); i++) {
         const char *first = words->taken[i].value;
         if (words->taken[i].option != option || strcmp(first, value) == 0) continue;
-        if (is_about_another(option, first, value)) continue;
         snprintf(err->message, sizeof err->message, "--%s is given twice, '%.*s' and '%.*s'; give it once%s",
                  option->name, most_of(first, 80), first, most_of(value, 80), value,
                  is_list(words->command, option) ? ", with commas" : "");

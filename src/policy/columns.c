@@ -390,6 +390,43 @@ static kn_status set_details(kn_column_choice *choices, const kn_setting *const 
     return KN_OK;
 }
 
+/* Two flags that say different things of one column: the first would be lost. Only here is it known where the name of
+ * the column ends: both 'age=./x=y.csv' and 'sex=m=text' are written. */
+static kn_status refuse_second(const kn_setting **said, const header *head, const kn_field *field, kn_error *err)
+{
+    for (uint32_t c = 0; c < head->n; c++) said[c] = NULL;
+    for (size_t i = 0; i < head->settings->items.n; i++) {
+        const kn_setting *setting = &head->settings->items.items[i];
+        const char *value;
+        if (setting->field != field || setting->where != NULL) continue;
+        const uint32_t column = column_of_detail(&value, head, setting);
+        if (column == KN_NONE) continue;
+        const kn_setting *first = said[column];
+        said[column] = setting;
+        if (first == NULL || strcmp(first->value, setting->value) == 0) continue;
+        const kn_status status =
+            kn_error_set(err, KN_USAGE, "--%s is given twice, '%.80s' and '%.80s'; give it once for a column",
+                         setting->option, first->value, setting->value);
+        kn_setting_about(err, status, setting, head->names[column]);
+        if (kn_problem_note(head->problems, status, err) != KN_OK) return status;
+    }
+    return KN_OK;
+}
+
+static kn_status refuse_seconds(const header *head, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_setting **said = NULL;
+    size_t n_fields;
+    const kn_field *fields = kn_fields(&n_fields);
+    KN_NEW(said, head->n);
+    for (size_t f = 0; f < n_fields; f++)
+        if (fields[f].kind == KN_FIELD_DETAIL) KN_TRY(refuse_second(said, head, &fields[f], err));
+done:
+    kn_free(said);
+    return status;
+}
+
 /* One problem for every column without a role, but for those that a missing one may have become. */
 static kn_status note_new(const header *head, const kn_setting *const *given_by, kn_error *err)
 {
@@ -507,6 +544,7 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
     KN_TRY(set_special(choices, given_by, &head, "person", err));
     KN_TRY(set_special(choices, given_by, &head, "count", err));
     KN_TRY(set_special(choices, given_by, &head, "person-count", err));
+    KN_TRY(refuse_seconds(&head, err));
     KN_TRY(set_details(choices, given_by, settings, &head, false, err));
     KN_TRY(set_details(choices, given_by, settings, &head, true, err));
     KN_TRY(place_unlisted(choices, given_by, settings, &head, warnings, err));

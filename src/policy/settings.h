@@ -1,5 +1,6 @@
 /* What the user asked for: a list of (option, value), from flags and from the policy file. A flag overrides the
- * policy; of two equal flags the last one counts, except for options that add up.
+ * policy; of two equal flags the last one counts, except for options that add up, and for what is said of a column: two
+ * flags that say different things of one are refused.
  *
  * Options are named like the long flags (options.def is the table); "data", "release" and "what" stand for the
  * arguments without a flag. The policy file is translated into the same options, so there is one vocabulary. Private to
