@@ -3,6 +3,7 @@
 #include "report/page.h"
 
 #include "base/characters.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -201,7 +202,7 @@ static frame frame_around(const page_curve *curve)
     return area;
 }
 
-enum { MAX_NAMED = 256, MAX_LINE = 41 * 64, TIE_BOXES = 20 };
+enum { MAX_NAMED = 256 /* beyond it, numbered */, LINE_BOXES = 41, TIE_BOXES = 20 };
 
 typedef struct box {
     double x0, y0, x1, y1;
@@ -224,11 +225,20 @@ typedef struct picture {
     const frame *area;
     box *boxes;
     size_t n, n_points, n_lines; /* boxes, those of points, and those of points and lines */
+    const size_t *group;         /* [point]: whose name is this one's, too; NULL: each has its own */
 } picture;
+
+/* Points that share a name are not in its way; nor are those drawn as one. */
+static bool is_same_point(const picture *d, size_t point, size_t other)
+{
+    const box *a = &d->boxes[point], *b = &d->boxes[other];
+    if (d->group != NULL && d->group[point] == d->group[other]) return true;
+    return hypot(a->x0 - b->x0, a->y0 - b->y0) < .5;
+}
 
 /* The thin line from a point to its name runs over no other name and no other point. Those of points that are all but
  * one begin together. */
-static bool may_tie(const picture *d, double x, double y, double to_x, double to_y)
+static bool may_tie(const picture *d, size_t own, double x, double y, double to_x, double to_y)
 {
     for (int step = 1; step <= 20; step++) {
         const double at_x = x + (to_x - x) * step / 20, at_y = y + (to_y - y) * step / 20;
@@ -237,8 +247,8 @@ static bool may_tie(const picture *d, double x, double y, double to_x, double to
         if (!is_free(&dot, d->boxes + d->n_lines, d->n - d->n_lines)) return false;
         for (size_t i = 0; i < d->n_points; i++) {
             const box *point = &d->boxes[i];
-            const bool is_own = point->x0 < x && x < point->x1 && point->y0 < y && y < point->y1;
-            if (!is_own && boxes_touch(&dot, point)) return false;
+            const bool is_near = point->x0 < x && x < point->x1 && point->y0 < y && y < point->y1;
+            if (!is_near && !is_same_point(d, i, own) && boxes_touch(&dot, point)) return false;
         }
     }
     return true;
@@ -252,14 +262,13 @@ static double distance_to(const box *name, double x, double y)
 
 /* The name seems to be its own point's: clearly nearer to it than to any other, or tied to it and not beside another.
  */
-static bool is_own_place(const picture *d, const box *name, double x, double y, bool tied)
+static bool is_own_place(const picture *d, size_t own, const box *name, double x, double y, bool tied)
 {
     enum { NEARER = 4, BESIDE = 9 };
     const double least = tied ? BESIDE : distance_to(name, x, y) + NEARER;
     for (size_t i = 0; i < d->n_points; i++) {
         const double other_x = (d->boxes[i].x0 + d->boxes[i].x1) / 2, other_y = (d->boxes[i].y0 + d->boxes[i].y1) / 2;
-        const bool is_same = hypot(other_x - x, other_y - y) < .5;
-        if (!is_same && distance_to(name, other_x, other_y) < least) return false;
+        if (!is_same_point(d, i, own) && distance_to(name, other_x, other_y) < least) return false;
     }
     return true;
 }
@@ -274,7 +283,7 @@ static bool is_inside(const picture *d, const box *name)
 static box name_box(double from, double base, double width) { return (box){from, base - 10, from + width, base + 3}; }
 
 /* A name beside its point, where it covers nothing; false: there is no such place. */
-static bool name_beside(page *to, picture *d, double x, double y, const char *name)
+static bool name_beside(page *to, picture *d, size_t own, double x, double y, const char *name)
 {
     static const struct {
         double x, y;
@@ -286,7 +295,8 @@ static bool name_beside(page *to, picture *d, double x, double y, const char *na
         const bool left = beside[i].left;
         const double at = x + beside[i].x, base = y + beside[i].y;
         const box mine = name_box(left ? at - width : at, base, width);
-        if (!is_inside(d, &mine) || !is_free(&mine, d->boxes, d->n) || !is_own_place(d, &mine, x, y, false)) continue;
+        if (!is_inside(d, &mine) || !is_free(&mine, d->boxes, d->n) || !is_own_place(d, own, &mine, x, y, false))
+            continue;
         d->boxes[d->n++] = mine;
         text_at(to, at, base, left ? "end" : "start", name);
         return true;
@@ -303,7 +313,7 @@ static void tie_end(double *end_x, double *end_y, const box *name, double x, dou
 }
 
 /* A name anywhere, with the shortest line to its point that is free; false: there is none. */
-static bool name_tied(page *to, picture *d, double x, double y, const char *name)
+static bool name_tied(page *to, picture *d, size_t own, double x, double y, const char *name)
 {
     enum { SHORTEST = 8, STEP = 6 };
     const double width = text_width(name), bottom = d->area->top + d->area->height;
@@ -315,7 +325,7 @@ static bool name_tied(page *to, picture *d, double x, double y, const char *name
             tie_end(&to_x, &to_y, &mine, x, y);
             const double length = hypot(to_x - x, to_y - y);
             if (length < SHORTEST || length >= least || !is_free(&mine, d->boxes, d->n)) continue;
-            if (!is_own_place(d, &mine, x, y, true) || !may_tie(d, x, y, to_x, to_y)) continue;
+            if (!is_own_place(d, own, &mine, x, y, true) || !may_tie(d, own, x, y, to_x, to_y)) continue;
             least = length, best = mine, end_x = to_x, end_y = to_y;
         }
     if (isinf(least)) return false;
@@ -330,13 +340,13 @@ static bool name_tied(page *to, picture *d, double x, double y, const char *name
 }
 
 /* Small boxes along the line, so that no name stands on it. */
-static size_t line_boxes(box *boxes, size_t most, const page_curve *curve, const frame *area)
+static size_t line_boxes(box *boxes, const page_curve *curve, const frame *area)
 {
     size_t n = 0, from = SIZE_MAX;
     for (size_t i = 0; i < curve->n; i++) {
         if (curve->joined == NULL || !curve->joined[i]) continue;
-        for (int step = 0; from != SIZE_MAX && step <= 40 && n < most; step++) {
-            double share = step / 40.0;
+        for (int step = 0; from != SIZE_MAX && step < LINE_BOXES; step++) {
+            double share = step / (LINE_BOXES - 1.0);
             double x = frame_x(area, curve->x[from]) * (1 - share) + frame_x(area, curve->x[i]) * share;
             double y = frame_y(area, curve->y[from]) * (1 - share) + frame_y(area, curve->y[i]) * share;
             boxes[n++] = (box){x - 1, y - 1, x + 1, y + 1};
@@ -346,39 +356,49 @@ static size_t line_boxes(box *boxes, size_t most, const page_curve *curve, const
     return n;
 }
 
-/* Names beside their points as far as there is room, then the others, tied to theirs; false: some have no place. A
- * label NULL: another point's is this one's too. */
-static bool names_draw(page *to, const page_curve *curve, const frame *area, const char *const *labels)
+/* Names beside their points as far as there is room, then the others, tied to theirs; false: one has no place. A label
+ * NULL: another point's is this one's too; `group` tells whose, and may be NULL where there is none. */
+static bool names_draw(page *to, const page_curve *curve, const frame *area, const char *const *labels,
+                       const size_t *group)
 {
-    box boxes[(2 + TIE_BOXES) * MAX_NAMED + MAX_LINE];
-    bool named[MAX_NAMED] = {false}, all = curve->n <= MAX_NAMED;
-    picture d = {.area = area, .boxes = boxes};
-    size_t n = curve->n < MAX_NAMED ? curve->n : MAX_NAMED;
-    for (size_t i = 0; i < n; i++) {
+    bool all = true, *named = kn_array_alloc(curve->n, sizeof *named, NULL);
+    picture d = {.area = area, .group = group};
+    d.boxes = kn_array_alloc_raw(curve->n * (2 + TIE_BOXES + LINE_BOXES), sizeof *d.boxes, NULL);
+    to->out.failed |= named == NULL || d.boxes == NULL;
+    if (to->out.failed) goto done;
+    for (size_t i = 0; i < curve->n; i++) {
         double x = frame_x(area, curve->x[i]), y = frame_y(area, curve->y[i]);
-        boxes[d.n++] = (box){x - 4, y - 4, x + 4, y + 4};
+        d.boxes[d.n++] = (box){x - 4, y - 4, x + 4, y + 4};
     }
     d.n_points = d.n;
-    d.n += line_boxes(boxes + d.n, MAX_LINE, curve, area);
+    d.n += line_boxes(d.boxes + d.n, curve, area);
     d.n_lines = d.n;
-    for (size_t i = 0; i < n; i++)
-        named[i] =
-            labels[i] == NULL || name_beside(to, &d, frame_x(area, curve->x[i]), frame_y(area, curve->y[i]), labels[i]);
-    for (;;) { /* from the lowest up: a name below its point leaves those above it theirs */
-        size_t lowest = n;
-        for (size_t i = 0; i < n; i++)
-            if (!named[i] && (lowest == n || curve->y[i] < curve->y[lowest])) lowest = i;
-        if (lowest == n) break;
-        all &= name_tied(to, &d, frame_x(area, curve->x[lowest]), frame_y(area, curve->y[lowest]), labels[lowest]);
+    for (size_t i = 0; i < curve->n; i++)
+        named[i] = labels[i] == NULL ||
+                   name_beside(to, &d, i, frame_x(area, curve->x[i]), frame_y(area, curve->y[i]), labels[i]);
+    while (all) { /* from the lowest up: a name below its point leaves those above it theirs */
+        size_t lowest = curve->n;
+        for (size_t i = 0; i < curve->n; i++)
+            if (!named[i] && (lowest == curve->n || curve->y[i] < curve->y[lowest])) lowest = i;
+        if (lowest == curve->n) break;
+        all =
+            name_tied(to, &d, lowest, frame_x(area, curve->x[lowest]), frame_y(area, curve->y[lowest]), labels[lowest]);
         named[lowest] = true;
     }
+done:
+    kn_free(named);
+    kn_free(d.boxes);
     return all;
 }
 
-static bool names_fit(const page *to, const page_curve *curve, const frame *area)
+/* Draws all names, or nothing where one has no place. */
+static bool names_try(page *to, const page_curve *curve, const frame *area, const char *const *labels,
+                      const size_t *group)
 {
     page trial = {.language = to->language, .unit = to->unit};
-    const bool fit = names_draw(&trial, curve, area, curve->labels);
+    const bool fit = names_draw(&trial, curve, area, labels, group);
+    to->out.failed |= trial.out.failed;
+    if (fit && trial.out.bytes != NULL) page_raw(to, trial.out.bytes);
     kn_buffer_free(&trial.out);
     return fit;
 }
@@ -395,30 +415,64 @@ static size_t key_columns(const page_curve *curve)
 
 static size_t key_rows(const page_curve *curve) { return (curve->n + key_columns(curve) - 1) / key_columns(curve); }
 
-/* The first of the points that are drawn as one. */
-static size_t first_at(const page_curve *curve, const frame *area, size_t i)
+/* Of each point the first one that is so near that they share a name. */
+static void groups_make(size_t *group, const page_curve *curve, const frame *area, double radius)
 {
-    const double x = frame_x(area, curve->x[i]), y = frame_y(area, curve->y[i]);
-    size_t first = 0;
-    while (first < i && hypot(frame_x(area, curve->x[first]) - x, frame_y(area, curve->y[first]) - y) >= 1) first++;
-    return first;
+    for (size_t i = 0; i < curve->n; i++) {
+        const double x = frame_x(area, curve->x[i]), y = frame_y(area, curve->y[i]);
+        group[i] = i;
+        for (size_t j = 0; j < i && group[i] == i; j++)
+            if (group[j] == j && hypot(frame_x(area, curve->x[j]) - x, frame_y(area, curve->y[j]) - y) < radius)
+                group[i] = j;
+    }
+}
+
+/* "3, 7–9": the points of a group. */
+static void group_name(kn_buffer *out, const size_t *group, size_t n, size_t of)
+{
+    kn_buffer_clear(out);
+    for (size_t i = of, last; i < n; i = last + 1) {
+        last = i;
+        if (group[i] != of) continue;
+        while (last + 1 < n && group[last + 1] == of) last++;
+        kn_buffer_printf(out, out->n > 0 ? ", %zu" : "%zu", i + 1);
+        if (last > i) kn_buffer_printf(out, last > i + 1 ? "–%zu" : ", %zu", last + 1);
+    }
+}
+
+/* Numbers of the points, each alone as far as there is room, otherwise more and more that lie together. */
+static void numbers_place(page *to, const page_curve *curve, const frame *area)
+{
+    size_t *group = kn_array_alloc(curve->n, sizeof *group, NULL);
+    const char **labels = kn_array_alloc(curve->n, sizeof *labels, NULL);
+    kn_buffer *names = kn_array_alloc(curve->n, sizeof *names, NULL);
+    to->out.failed |= group == NULL || labels == NULL || names == NULL;
+    for (double radius = 1; !to->out.failed; radius *= 2) {
+        groups_make(group, curve, area, radius);
+        for (size_t i = 0; i < curve->n; i++) {
+            labels[i] = NULL;
+            if (group[i] != i) continue;
+            group_name(&names[i], group, curve->n, i);
+            to->out.failed |= names[i].failed;
+            labels[i] = names[i].bytes;
+        }
+        if (to->out.failed || names_try(to, curve, area, labels, group)) break;
+        if (radius < 2 * WIDTH) continue;
+        text_at(to, WIDTH, area->top + 10, "end", labels[0]); /* all are one group */
+        break;
+    }
+    for (size_t i = 0; names != NULL && i < curve->n; i++) kn_buffer_free(&names[i]);
+    kn_free(group);
+    kn_free(labels);
+    kn_free(names);
 }
 
 /* More points than there is room for names of: they are numbered, and every name stands below with its number. */
 static void numbers_draw(page *to, const page_curve *curve, const frame *area)
 {
-    kn_buffer numbers[MAX_NAMED] = {{0}}, line = {0};
-    const char *labels[MAX_NAMED];
+    kn_buffer line = {0};
     const size_t n_rows = key_rows(curve), n_columns = key_columns(curve);
-    for (size_t i = 0; i < curve->n && i < MAX_NAMED; i++) {
-        const size_t first = first_at(curve, area, i);
-        kn_buffer_printf(&numbers[first], first < i ? ", %zu" : "%zu", i + 1);
-        labels[i] = NULL;
-        to->out.failed |= numbers[first].failed;
-        if (numbers[first].failed) break;
-        labels[first] = numbers[first].bytes;
-    }
-    if (!to->out.failed) names_draw(to, curve, area, labels);
+    numbers_place(to, curve, area);
     for (size_t i = 0; i < curve->n; i++) {
         kn_buffer_clear(&line);
         kn_buffer_printf(&line, "%zu %s", i + 1, curve->labels[i]);
@@ -428,13 +482,14 @@ static void numbers_draw(page *to, const page_curve *curve, const frame *area)
     }
     to->out.failed |= line.failed;
     kn_buffer_free(&line);
-    for (size_t i = 0; i < MAX_NAMED; i++) kn_buffer_free(&numbers[i]);
 }
 
 void page_draw_curve(page *to, const page_curve *curve)
 {
     frame area = frame_around(curve);
-    const bool numbered = curve->labels != NULL && !names_fit(to, curve, &area);
+    page names = {.language = to->language, .unit = to->unit};
+    const bool numbered =
+        curve->labels != NULL && (curve->n > MAX_NAMED || !names_try(&names, curve, &area, curve->labels, NULL));
     figure_open(to, curve->title, curve->desc,
                 area.top + area.height + 42 + (numbered ? KEY_LINE * (double)key_rows(curve) + 6 : 0));
     axes(to, curve, &area);
@@ -443,7 +498,9 @@ void page_draw_curve(page *to, const page_curve *curve)
         kn_buffer_printf(&to->out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n",
                          curve->joined[i] ? "s1" : "open", frame_x(&area, curve->x[i]), frame_y(&area, curve->y[i]));
     if (numbered) numbers_draw(to, curve, &area);
-    else if (curve->labels != NULL) names_draw(to, curve, &area, curve->labels);
+    else if (names.out.bytes != NULL) page_raw(to, names.out.bytes);
+    to->out.failed |= names.out.failed;
+    kn_buffer_free(&names.out);
     page_raw(to, "</svg>\n");
 }
 
