@@ -259,6 +259,7 @@ kn_status kn_job_compare(kn_result **out, const kn_request *request, kn_error *e
     *out = NULL;
     KN_TRY(kn_input_new(&all.input, request, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(kn_input_read(all.input, request->data, KN_COLUMNS_OF_DATA, err));
+    if (all.input->table->n_rows == 0) kn_sentences_add(&all.input->warnings, kn_said(KN_SAY_EMPTY_TABLE));
     KN_TRY(kn_input_need_qis(all.input, err)); /* before it is the reason of every row */
     KN_TRY(request_read(&all, err));
     all.compare.data_name = all.input->table->source;

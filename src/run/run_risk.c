@@ -337,6 +337,7 @@ kn_status kn_job_risk(kn_result **out, const kn_request *request, kn_error *err)
     *out = NULL;
     KN_TRY(kn_input_new(&run.input, request, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(table_read(&run, err));
+    if (run.input->table->n_rows == 0) kn_sentences_add(&run.input->warnings, kn_said(KN_SAY_EMPTY_TABLE));
     KN_TRY(kn_input_encode(run.input, false, err));
     if (run.input->n_qis == 0) KN_TRY(kn_input_ask_for_qis(err));
     KN_TRY(kn_tuples_histograms(run.input->tuples, run.input->pool, err));
