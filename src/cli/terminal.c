@@ -165,7 +165,7 @@ int cli_show_progress(void *user, const char *stage, double fraction)
         progress->stage_began = now;
     }
     if (seconds < 1) return 0;
-    if (fraction >= 0) snprintf(share, sizeof share, "%3.0f %%", 100 * fraction);
+    if (fraction >= 0) snprintf(share, sizeof share, "%3.0f%%", 100 * fraction);
     snprintf(line, sizeof line, "\r\033[K%.40s %s  ", stage, share);
     append_seconds(line, sizeof line, seconds);
     double in_stage = now - progress->stage_began;

@@ -41,9 +41,10 @@ kn_status kn_compare_text(char **out, const kn_compare *compare, kn_error *err)
         kn_buffer_printf(&text, "  %6llu", (unsigned long long)row->k);
         if (row->refusal != NULL) kn_buffer_printf(&text, "  %s\n", row->refusal);
         else
-            kn_buffer_printf(&text, "  %9.5g  %7.3g%%  %8llu  %8llu  %8.2f%s\n", row->loss, 100 * row->average_risk,
-                             (unsigned long long)row->n_classes, (unsigned long long)row->n_suppressed, row->seconds,
-                             row->on_frontier ? " *" : "");
+            kn_buffer_printf(
+                &text, "  %9.5g  %8s  %8s  %8s  %8s%s\n", row->loss, page_percent(&page_plain, row->average_risk).text,
+                page_count(&page_plain, row->n_classes).text, page_count(&page_plain, row->n_suppressed).text,
+                page_seconds(&page_plain, row->seconds).text, row->on_frontier ? " *" : "");
     }
     kn_buffer_text(&text, "* no other run is better in both loss and average risk\n");
     return kn_buffer_finish(out, &text, err);

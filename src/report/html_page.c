@@ -64,6 +64,8 @@ static const char style[] =
     ".sign{gap:.5rem 2rem;margin-top:.5rem}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}"
     "footer{margin-top:.5rem;padding:0;break-before:avoid}@page{margin:15mm}}";
 
+const page page_plain = {.language = KN_LANGUAGE_EN};
+
 const char *page_text(const page *to, kn_text text) { return kn_text_get(to->language, to->unit, text); }
 
 words page_count(const page *to, uint64_t n)

@@ -14,6 +14,7 @@ typedef struct page {
     kn_unit unit;       /* that is counted */
     unsigned n_figures; /* for ids */
 } page;
+extern const page page_plain; /* for numbers in the terminal: English */
 
 /* A short piece of text that lives in the caller's frame. */
 typedef struct words {

@@ -10,15 +10,13 @@
 
 #define RISKIEST 5
 
-static const page plain = {.language = KN_LANGUAGE_EN};
-
 static void line(kn_buffer *out, const char *label) { kn_buffer_printf(out, "  %-14s", label); }
 
 static void range_line(kn_buffer *out, const char *name, const kn_risk_range *range)
 {
     line(out, name);
-    kn_buffer_printf(out, "highest %s, average %s, lowest %s\n", page_percent(&plain, range->highest).text,
-                     page_percent(&plain, range->average).text, page_percent(&plain, range->lowest).text);
+    kn_buffer_printf(out, "highest %s, average %s, lowest %s\n", page_percent(&page_plain, range->highest).text,
+                     page_percent(&page_plain, range->average).text, page_percent(&page_plain, range->lowest).text);
 }
 
 static void set_names(kn_buffer *out, const kn_tuples *tuples, uint64_t columns)
@@ -37,8 +35,8 @@ static void size_lines(kn_buffer *out, const kn_risk_sizes *sizes, kn_unit unit)
     line(out, "class sizes");
     for (size_t b = 0; b < sizes->n_bins; b++) {
         char item[120];
-        words from = page_count(&plain, sizes->bins[b].from), to = page_count(&plain, sizes->bins[b].to);
-        words persons = page_count(&plain, sizes->bins[b].n_persons);
+        words from = page_count(&page_plain, sizes->bins[b].from), to = page_count(&page_plain, sizes->bins[b].to);
+        words persons = page_count(&page_plain, sizes->bins[b].n_persons);
         bool single = sizes->bins[b].from == sizes->bins[b].to;
         int n = snprintf(item, sizeof item, "%.30s%s%.30s: %.30s", from.text, single ? "" : "-", single ? "" : to.text,
                          persons.text);
@@ -62,15 +60,15 @@ static void minimal_lines(kn_buffer *out, const kn_report *report)
     const kn_column_risk *sets = report->sets;
     const uint64_t n = sets->n_with_minimal;
     line(out, "minimal");
-    kn_buffer_printf(out, "%s %s %s unique on a set of up to %u column%s\n", page_count(&plain, n).text,
+    kn_buffer_printf(out, "%s %s %s unique on a set of up to %u column%s\n", page_count(&page_plain, n).text,
                      kn_unit_word(report->facts->unit, n), n == 1 ? "is" : "are", sets->max_size,
                      sets->max_size == 1 ? "" : "s");
     if (n == 0) return;
     line(out, "");
     kn_buffer_text(out, "smallest such sets, of which one may have several: ");
     for (uint32_t size = 1; size <= sets->max_size; size++)
-        kn_buffer_printf(out, "%s%s of %u", size > 1 ? ", " : "", page_count(&plain, sets->minimal_of_size[size]).text,
-                         size);
+        kn_buffer_printf(out, "%s%s of %u", size > 1 ? ", " : "",
+                         page_count(&page_plain, sets->minimal_of_size[size]).text, size);
     kn_buffer_text(out, sets->max_size == 1 ? " column\n" : " columns\n");
 }
 
@@ -83,7 +81,7 @@ static void set_lines(kn_buffer *out, const kn_report *report)
         const kn_column_set *set = &report->sets->sets[top[i]];
         if (set->n_unique == 0) break;
         line(out, i == 0 ? "single out" : "");
-        kn_buffer_printf(out, "%9s by ", page_count(&plain, set->n_unique).text);
+        kn_buffer_printf(out, "%9s by ", page_count(&page_plain, set->n_unique).text);
         set_names(out, report->facts->tuples, set->columns);
         kn_buffer_char(out, '\n');
     }
@@ -97,14 +95,14 @@ static void disclosure_lines(kn_buffer *out, const kn_report *report)
         const kn_disclosure *about = &report->disclosure_before[s];
         line(out, s == 0 ? "learned" : "");
         kn_buffer_printf(out, "%s: for certain about %s %s; belief shifts by up to %s\n",
-                         tuples->sensitive[s].column->name, page_count(&plain, about->n_certain).text,
+                         tuples->sensitive[s].column->name, page_count(&page_plain, about->n_certain).text,
                          kn_unit_word(report->facts->unit, about->n_certain),
-                         page_percent(&plain, about->largest_shift).text);
+                         page_percent(&page_plain, about->largest_shift).text);
         line(out, "");
-        kn_buffer_printf(out,
-                         "of %s classes %s have one value of it, %s two (who can exclude one knows the other), %s ",
-                         page_count(&plain, about->n_classes).text, page_count(&plain, about->n_one_value).text,
-                         page_count(&plain, about->n_two_values).text, page_count(&plain, about->n_similar).text);
+        kn_buffer_printf(
+            out, "of %s classes %s have one value of it, %s two (who can exclude one knows the other), %s ",
+            page_count(&page_plain, about->n_classes).text, page_count(&page_plain, about->n_one_value).text,
+            page_count(&page_plain, about->n_two_values).text, page_count(&page_plain, about->n_similar).text);
         kn_buffer_text(out, "several but similar ones\n");
     }
 }
@@ -118,9 +116,9 @@ static void estimate_lines(kn_buffer *out, const kn_report *report)
         kn_buffer_printf(out, "%-7s ", kn_estimator_name((kn_estimator)e));
         if (isnan(n)) kn_buffer_text(out, "no solution");
         else
-            kn_buffer_printf(out, "%s unique of %s (%s)", page_count(&plain, (uint64_t)llround(n)).text,
-                             page_count(&plain, (uint64_t)llround(report->estimate.population)).text,
-                             page_percent(&plain, n / report->estimate.population).text);
+            kn_buffer_printf(out, "%s unique of %s (%s)", page_count(&page_plain, (uint64_t)llround(n)).text,
+                             page_count(&page_plain, (uint64_t)llround(report->estimate.population)).text,
+                             page_percent(&page_plain, n / report->estimate.population).text);
         kn_buffer_text(out, (int)report->estimate.chosen == e ? "  <- Dankar's choice\n" : "\n");
     }
 }
@@ -132,14 +130,15 @@ static void attack_lines(kn_buffer *out, const kn_report *report)
     if (found == NULL) return;
     line(out, "attack");
     kn_buffer_printf(out, "%s named person%s: %s fit fewer than %s rows, %s exactly one, %s none\n",
-                     page_count(&plain, found->n_persons).text, found->n_persons == 1 ? "" : "s",
-                     page_count(&plain, found->n_fewer_than_k).text, page_count(&plain, report->attack_k).text,
-                     page_count(&plain, found->n_unique).text, page_count(&plain, found->n_not_found).text);
+                     page_count(&page_plain, found->n_persons).text, found->n_persons == 1 ? "" : "s",
+                     page_count(&page_plain, found->n_fewer_than_k).text,
+                     page_count(&page_plain, report->attack_k).text, page_count(&page_plain, found->n_unique).text,
+                     page_count(&page_plain, found->n_not_found).text);
     for (uint32_t c = 0, s = 0; c < table->n_columns; c++) {
         if (table->columns[c].role != KN_ROLE_SENSITIVE) continue;
         line(out, "");
         kn_buffer_printf(out, "%s is disclosed for %s of them\n", table->columns[c].name,
-                         page_count(&plain, found->n_disclosed[s++]).text);
+                         page_count(&page_plain, found->n_disclosed[s++]).text);
     }
 }
 
@@ -148,19 +147,19 @@ kn_status kn_report_risk_text(char **out, const kn_report *report, kn_error *err
     const kn_risk_sizes *sizes = &report->before;
     const kn_unit unit = report->facts->unit;
     kn_buffer text = {0};
-    kn_buffer_printf(&text, "%s %s in %s class%s; %s %s alone in theirs\n", page_count(&plain, sizes->n_persons).text,
-                     kn_unit_word(unit, sizes->n_persons), page_count(&plain, sizes->n_classes).text,
-                     sizes->n_classes == 1 ? "" : "es", page_count(&plain, sizes->n_unique).text,
-                     sizes->n_unique == 1 ? "is" : "are");
+    kn_buffer_printf(&text, "%s %s in %s class%s; %s %s alone in theirs\n",
+                     page_count(&page_plain, sizes->n_persons).text, kn_unit_word(unit, sizes->n_persons),
+                     page_count(&page_plain, sizes->n_classes).text, sizes->n_classes == 1 ? "" : "es",
+                     page_count(&page_plain, sizes->n_unique).text, sizes->n_unique == 1 ? "is" : "are");
     range_line(&text, "prosecutor", &sizes->prosecutor);
     range_line(&text, "journalist", &sizes->journalist);
     line(&text, "marketer");
-    kn_buffer_printf(&text, "expects to be right about %s\n", page_percent(&plain, sizes->marketer).text);
+    kn_buffer_printf(&text, "expects to be right about %s\n", page_percent(&page_plain, sizes->marketer).text);
     line(&text, "exposed");
     kn_buffer_printf(&text, "%s %s in classes smaller than %s (threshold %s)\n",
-                     page_count(&plain, sizes->n_above).text, kn_unit_word(unit, sizes->n_above),
-                     page_count(&plain, kn_risk_smallest_accepted(report->threshold)).text,
-                     page_number(&plain, report->threshold).text);
+                     page_count(&page_plain, sizes->n_above).text, kn_unit_word(unit, sizes->n_above),
+                     page_count(&page_plain, kn_risk_smallest_accepted(report->threshold)).text,
+                     page_number(&page_plain, report->threshold).text);
     size_lines(&text, sizes, report->facts->unit);
     set_lines(&text, report);
     disclosure_lines(&text, report);

@@ -2,26 +2,13 @@
 #include "report/facts.h"
 
 #include "base/sentence.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static void line(kn_buffer *out, const char *label) { kn_buffer_printf(out, "  %-14s", label); }
-
-/* 30162 as "30,162". */
-static const char *grouped(char buffer[32], uint64_t n)
-{
-    char digits[24];
-    int n_digits = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
-    char *to = buffer;
-    for (int i = 0; i < n_digits; i++) {
-        if (i != 0 && (n_digits - i) % 3 == 0) *to++ = ',';
-        *to++ = digits[i];
-    }
-    *to = '\0';
-    return buffer;
-}
 
 static void model_lines(kn_buffer *out, const kn_facts *facts)
 {
@@ -49,7 +36,7 @@ static void bound_lines(kn_buffer *out, const kn_facts *facts)
                          any->value);
         return;
     }
-    kn_buffer_printf(out, "no %llu-anonymous release under these rules loses less than %.4g: gap %.3g %%\n",
+    kn_buffer_printf(out, "no %llu-anonymous release under these rules loses less than %.4g: gap %.3g%%\n",
                      (unsigned long long)any->k, any->value, gap);
     if (!any->is_partial) return;
     line(out, "");
@@ -130,7 +117,7 @@ static void loss_lines(kn_buffer *out, const kn_facts *facts)
     kn_buffer_printf(out, "%s %.6g", facts->objective->type->name, facts->loss);
     if (facts->optimal) kn_buffer_text(out, ", proven optimal for this recoding");
     else if (isfinite(facts->bound) && facts->loss > 0)
-        kn_buffer_printf(out, "; proven: none below %.4g, a gap of %.3g %%", facts->bound,
+        kn_buffer_printf(out, "; proven: none below %.4g, a gap of %.3g%%", facts->bound,
                          100 * kn_facts_gap(facts, facts->bound));
     kn_buffer_char(out, '\n');
     bound_lines(out, facts);
@@ -154,21 +141,21 @@ kn_status kn_facts_summary(char **out, const kn_facts *facts, kn_error *err)
                                           ", interrupted", ", stopped when it stood still"};
     kn_buffer text = {0};
     const kn_release *r = facts->release;
-    char a[32], b[32], c[32];
-    kn_buffer_printf(&text, "Released %s of %s rows", grouped(a, facts->tuples->n_rows - r->n_removed),
-                     grouped(b, facts->tuples->n_rows));
+    kn_buffer_printf(&text, "Released %s of %s rows",
+                     page_count(&page_plain, facts->tuples->n_rows - r->n_removed).text,
+                     page_count(&page_plain, facts->tuples->n_rows).text);
     if (facts->tuples->row_person != NULL)
-        kn_buffer_printf(&text, ", %s of %s %s,", grouped(a, facts->n_released_persons),
-                         grouped(b, facts->tuples->n_persons), kn_unit_plural(facts->unit));
+        kn_buffer_printf(&text, ", %s of %s %s,", page_count(&page_plain, facts->n_released_persons).text,
+                         page_count(&page_plain, facts->tuples->n_persons).text, kn_unit_plural(facts->unit));
     const uint32_t n_classes = kn_release_seen_classes(r);
-    kn_buffer_printf(&text, " in %s class%s\n", grouped(c, n_classes), n_classes == 1 ? "" : "es");
+    kn_buffer_printf(&text, " in %s class%s\n", page_count(&page_plain, n_classes).text, n_classes == 1 ? "" : "es");
     model_lines(&text, facts);
     loss_lines(&text, facts);
     if (r->n_suppressed != 0) {
         line(&text, "suppressed");
         const double share = 100.0 * (double)r->n_suppressed / (double)facts->tuples->n_rows;
-        kn_buffer_printf(&text, "%s row%s (%.*g %%)%s\n", grouped(a, r->n_suppressed), r->n_suppressed == 1 ? "" : "s",
-                         share < 99.5 ? 2 : 3, share,
+        kn_buffer_printf(&text, "%s row%s (%.*g%%)%s\n", page_count(&page_plain, r->n_suppressed).text,
+                         r->n_suppressed == 1 ? "" : "s", share < 99.5 ? 2 : 3, share,
                          r->n_removed != 0 ? ", removed: too few to hide among each other"
                                            : ", kept with * in every QI");
     }

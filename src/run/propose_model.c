@@ -135,36 +135,34 @@ static void propose_of_skewed(draft *out, const spread *about, bool redact)
     const double odds = about->share / (1 - about->share);
     if (!redact && about->second <= 0.4 && can_name_others(about)) {
         draft_shares(out, true, "0.5");
-        kn_buffer_printf(
-            &out->reason,
-            "one value has %u %% of the rows: each of the others may have at most half of a class, so that "
-            "none becomes likelier than not for anybody",
-            most);
+        kn_buffer_printf(&out->reason,
+                         "one value has %u%% of the rows: each of the others may have at most half of a class, so that "
+                         "none becomes likelier than not for anybody",
+                         most);
         return;
     }
     for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)
         if (factors[i] >= 2 * odds && about->n_values > 2) {
             out->name = "l-diversity";
             kn_buffer_printf(&out->params, "kind=recursive,l=2,c=%u", factors[i]);
-            kn_buffer_printf(
-                &out->reason,
-                "one value has %u %% of the rows, beside %u others: in a class the most frequent value has "
-                "fewer than %u times the rows of the others together",
-                most, about->n_values - 1, factors[i]);
+            kn_buffer_printf(&out->reason,
+                             "one value has %u%% of the rows, beside %u others: in a class the most frequent value has "
+                             "fewer than %u times the rows of the others together",
+                             most, about->n_values - 1, factors[i]);
             return;
         }
     if (about->share <= 0.7) {
         draft_shares(out, false, "0.85");
         kn_buffer_printf(&out->reason,
-                         "%u values, the most frequent with %u %% of the rows: no value may have more than 85 %% of a "
+                         "%u values, the most frequent with %u%% of the rows: no value may have more than 85%% of a "
                          "class",
                          about->n_values, most);
         return;
     }
     draft_close(out, "equal", "0.3");
     kn_buffer_printf(&out->reason,
-                     "one value has %u %% of the rows, which leaves too little for l-diversity: what a class has more "
-                     "of some values than the table is at most 30 %% of it",
+                     "one value has %u%% of the rows, which leaves too little for l-diversity: what a class has more "
+                     "of some values than the table is at most 30%% of it",
                      most);
 }
 
@@ -174,11 +172,10 @@ static void propose_of_even(draft *out, const spread *about, uint64_t k)
     const char *diversity = about->effective >= 6 ? "3" : "2";
     if (about->effective < 3) {
         draft_shares(out, false, "0.8");
-        kn_buffer_printf(
-            &out->reason,
-            "%u values, as uncertain as %.1f equally frequent ones: no value may have more than 80 %% of a "
-            "class",
-            about->n_values, about->effective);
+        kn_buffer_printf(&out->reason,
+                         "%u values, as uncertain as %.1f equally frequent ones: no value may have more than 80%% of a "
+                         "class",
+                         about->n_values, about->effective);
         return;
     }
     out->name = "l-diversity";

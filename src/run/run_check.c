@@ -3,6 +3,7 @@
  * how large the search is, and roughly what it will cost. */
 #include "base/json_writer.h"
 #include "hierarchy/build.h"
+#include "report/page.h"
 #include "run/bad_cells.h"
 #include "run/copies.h"
 #include "run/expected.h"
@@ -198,8 +199,9 @@ static kn_status result_make(kn_result **out, checking *about, const kn_problems
     if (found->items.n == 0) {
         cost_estimate(&seconds, &bytes, about);
         kn_buffer_printf(
-            &text, "The policy fits the table\n  rows          %u, %u distinct combinations of %u quasi-identifiers\n",
-            input->table->n_rows, input->tuples->n_tuples, input->n_qis);
+            &text, "The policy fits the table\n  rows          %s, %s distinct combinations of %u quasi-identifiers\n",
+            page_count(&page_plain, input->table->n_rows).text, page_count(&page_plain, input->tuples->n_tuples).text,
+            input->n_qis);
         kn_buffer_printf(&text, "  algorithm     %s\n", about->algorithm->name);
         if (kn_algorithm_has_levels(about->algorithm))
             kn_buffer_printf(&text, "  lattice       %.0f combinations of levels\n", about->n_nodes);

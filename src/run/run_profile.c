@@ -8,6 +8,7 @@
 #include "hierarchy/builders.h"
 #include "report/report_data.h"
 #include "risk/risk.h"
+#include "report/page.h"
 #include "run/as_it_comes.h"
 #include "run/column_looks.h"
 #include "run/input.h"
@@ -412,7 +413,7 @@ static void text_models(kn_buffer *text, const profile *about)
 
 static void singled_out(kn_buffer *out, const profile *about, uint64_t n)
 {
-    kn_buffer_printf(out, "%10llu  %5.1f%%  ", (unsigned long long)n,
+    kn_buffer_printf(out, "%10s  %5.1f%%  ", page_count(&page_plain, n).text,
                      100.0 * (double)n / (double)about->input->tuples->n_persons);
 }
 
@@ -429,7 +430,8 @@ static kn_status text_make(char **out, const profile *about, kn_error *err)
     kn_buffer text = {0};
     size_t top[SHOWN_SETS], n = 0;
     unsigned widest = 6;
-    kn_buffer_printf(&text, "%u row%s, %u column%s\n", table->n_rows, table->n_rows == 1 ? "" : "s", table->n_columns,
+    kn_buffer_printf(&text, "%s row%s, %s column%s\n", page_count(&page_plain, table->n_rows).text,
+                     table->n_rows == 1 ? "" : "s", page_count(&page_plain, table->n_columns).text,
                      table->n_columns == 1 ? "" : "s");
     for (uint32_t c = 0; c < table->n_columns; c++) {
         const unsigned n_columns = kn_text_columns(table->columns[c].name);
@@ -440,7 +442,8 @@ static kn_status text_make(char **out, const profile *about, kn_error *err)
     for (uint32_t c = 0; c < table->n_columns; c++) {
         const kn_column *column = &table->columns[c];
         kn_buffer_padded(&text, column->name, widest);
-        kn_buffer_printf(&text, "  %-7s  %8u  %6.1f%%  %s\n", kn_type_name(column->type), column->n_values,
+        kn_buffer_printf(&text, "  %-7s  %8s  %6.1f%%  %s\n", kn_type_name(column->type),
+                         page_count(&page_plain, column->n_values).text,
                          table->n_rows > 0 ? 100.0 * (double)about->guesses[c].n_missing / table->n_rows : 0.0,
                          kn_role_name(about->guesses[c].role));
     }
@@ -703,7 +706,7 @@ static kn_status table_read_well(kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_table_advice advice = {0};
-    kn_buffer words = {0};
+    kn_buffer nulls = {0};
     uint64_t *rows = NULL;
     KN_TRY(table_read(input, NULL, err));
     KN_TRY(kn_table_advise(&advice, input->table, err));
@@ -720,13 +723,13 @@ static kn_status table_read_well(kn_input *input, kn_error *err)
         uint64_t n_cells;
         if (input->choices[c].type != KN_TYPE_AUTO) advice.types[c] = KN_TYPE_AUTO; /* somebody knows better */
         advice.has_misfits = advice.has_misfits || advice.types[c] != KN_TYPE_AUTO;
-        KN_TRY(kn_column_null_words(&n_cells, &words, column, input->table->n_rows, err));
+        KN_TRY(kn_column_null_words(&n_cells, &nulls, column, input->table->n_rows, err));
         if (advice.types[c] != KN_TYPE_AUTO)
             kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_NEARLY_TYPE, kn_piece_text(column->name),
                                                        kn_piece_text(kn_type_name(advice.types[c]))));
         else if (n_cells > 0 && !input->redact)
             kn_sentences_add(&input->warnings,
-                             KN_SAID(KN_SAY_NULL_WORDS, kn_piece_text(column->name), kn_piece_text(words.bytes),
+                             KN_SAID(KN_SAY_NULL_WORDS, kn_piece_text(column->name), kn_piece_text(nulls.bytes),
                                      kn_piece_number("%llu", (unsigned long long)n_cells)));
         if (advice.types[c] != KN_TYPE_DATE) continue;
         KN_TRY(kn_column_spelling_rows(&rows, column, input->table->n_rows, err));
@@ -743,7 +746,7 @@ static kn_status table_read_well(kn_input *input, kn_error *err)
     if (!input->redact) KN_TRY(kn_input_notice_no_dates(input, err));
 done:
     kn_free(rows);
-    kn_buffer_free(&words);
+    kn_buffer_free(&nulls);
     kn_table_advice_free(&advice);
     return status;
 }
