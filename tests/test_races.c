@@ -389,7 +389,6 @@ static void one_table_in_memory_serves_two_jobs_at_once(void **state)
     if (first.status != KN_OK) fail_msg("%s", first.err.message);
     assert_int_equal(kn_result_table(first.result, &table, &err), KN_OK);
     one_job a = anonymizing("datafly", LONG, "5", "10", "text:");
-    set(a.settings, "hierarchy", "zip=auto");
     assert_int_equal(kn_settings_set_table(a.settings, "data", &table, &err), KN_OK);
     forget(&first); /* the arrays live on */
     one_job b = a;
