@@ -86,13 +86,15 @@ done:
     return status;
 }
 
-/* Nobody may have said which search made the release: what is none of a local one can be one with automatic trees. */
+/* Nobody may have said which search made the release: one with cells that are none of a local one's can be one with
+ * automatic trees. A file that could not be read is no such release. */
 static kn_status read_either(kn_release **out, kn_input *input, const char *path, kn_error *err)
 {
     kn_error first = {0}, ignored = {0};
     const kn_status status = read_release(out, input, path, &first);
     if (status == KN_OK) return KN_OK;
-    if (status != KN_INPUT || !kn_input_may_have_trees(input)) return kn_error_pass(err, status, &first);
+    const bool is_about_cells = status == KN_INPUT && first.column[0] != '\0';
+    if (!is_about_cells || !kn_input_may_have_trees(input)) return kn_error_pass(err, status, &first);
     kn_input_forget_domains(input);
     if (kn_input_encode(input, true, &ignored) == KN_OK && read_release(out, input, path, &ignored) == KN_OK)
         return KN_OK;
