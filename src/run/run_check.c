@@ -158,7 +158,9 @@ static void cost_estimate(double *seconds, double *bytes, const checking *about)
     const kn_input *input = about->input;
     double tuples = input->tuples->n_tuples, columns = fmax(1, input->n_qis);
     double search = tuples * columns * log2(tuples + 2) * 1.5e-8;
-    if (kn_algorithm_has_levels(about->algorithm)) search = tuples * columns * (3e-8 + about->n_nodes * 1e-11);
+    const double node =
+        input->max_suppressed > 0 ? 1e-11 : 1e-12; /* a node with outliers is soon left where none may be */
+    if (kn_algorithm_has_levels(about->algorithm)) search = tuples * columns * (3e-8 + about->n_nodes * node);
     if (about->search_seconds >= 0) search = about->search_seconds / kn_pool_threads(input->pool);
     *seconds = input->seconds_read + input->seconds_encode + search + kn_expected_after(input);
     if (about->request->time_limit > 0) *seconds = fmin(*seconds, fmax(about->request->time_limit, *seconds - search));

@@ -70,7 +70,8 @@ static const uint64_t REPLICA_SEED = 0x9e3779b97f4a7c15; /* the next one's seed 
 static const double ROW_SECONDS = 3.3e-4; /* of CPU time, which the default budget may take in any case */
 /* And which it may not exceed: small tables are done in two to three seconds of two threads. */
 static const double MAX_SECONDS = 4.5, MAX_ROW_SECONDS = 1.8e-3;
-static const double COLD_PER_HOT = 2; /* looks at least without heat, per look with it, before it may stand still */
+static const double LOOK_SHARE = 0.75; /* of what look_seconds says: what a search is expected to take */
+static const double COLD_PER_HOT = 2;  /* looks at least without heat, per look with it, before it may stand still */
 
 /* --- The phases ------------------------------------------------------------------------------------------------- */
 
@@ -355,7 +356,8 @@ static uint64_t budget_of(const kn_task *task, uint32_t n_records)
 }
 
 /* Measured, within a factor of three: with so few classes a search soon stands still. Of several threads no more have
- * work than there are blocks. */
+ * work than there are blocks. Many looks end early, and idle cores are faster than those look_seconds was measured on.
+ */
 static double expected_seconds(const kn_task *task)
 {
     double n = (double)task->tuples->n_rows, k = fmax((double)task->models->min_persons, 1);
@@ -364,7 +366,7 @@ static double expected_seconds(const kn_task *task)
     double times = times_looks(task, (uint32_t)n), n_parts = times > 1 ? REPLICAS_KEPT : n_blocks;
     double looks = (double)budget_of(task, (uint32_t)n);
     if (times == 1) looks = fmin(looks, (SWEEPS + 4) * n + 6 * least_rebuild(n, n / k));
-    double seconds = look_seconds(task, n / k / n_blocks, k) * looks * fmax(1, n_threads / n_parts);
+    double seconds = LOOK_SHARE * look_seconds(task, n / k / n_blocks, k) * looks * fmax(1, n_threads / n_parts);
     return asks_nothing(task) ? 0 : seconds;
 }
 
